@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {Report} from "../types/Settlement.sol";
+
+/// @title Sanity limits every report must pass
+interface IReportLimits {
+    /// @notice What the previous accepted report left.
+    struct Totals {
+        uint32 epochs;
+        uint32 leafCount;
+        uint64 refBlock;
+        uint128 reward;
+        uint128 penalty;
+    }
+
+    error TotalsDecreased(uint256 have, uint256 want);
+    error RewardAboveCap(uint256 have, uint256 cap);
+    error PenaltyAboveCap(uint256 have, uint256 cap);
+    error LeafCountMismatch(uint256 have, uint256 want);
+    error ZeroRoot();
+    error ZeroManifest();
+
+    /// @notice Reverts unless `next` may follow `previous`.
+    function check(Totals calldata previous, Report calldata next) external view;
+}

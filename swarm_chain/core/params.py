@@ -1,0 +1,250 @@
+"""Every protocol number as one frozen value, parsed from a preset's TOML text and checked as a whole."""
+
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar
+
+from swarm_chain.core.encoding import canonical_json, keccak
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.units import BPS, Bps, Wei
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochParams:
+    """Timeline of an epoch, seconds."""
+
+    epoch_for: int
+    report_window_for: int
+    activation_for: int
+    stale_after_for: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeParams:
+    """Shape, plan and times of a compute window (compute-proof.md)."""
+
+    m: int
+    n: int
+    steps: int
+    first_steps: int
+    max_steps: int
+    target_ms: int
+    draws: int
+    confirmations: int
+    commit_for: int
+    open_for: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LivenessParams:
+    """Heartbeats and roll calls, seconds."""
+
+    roll_call_for: int
+    heartbeat_for: int
+    grace_for: int
+    message_for: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StakeParams:
+    """Minimum stake, unbonding and buckets."""
+
+    minimum_wei: Wei
+    per_tops_wei: Wei
+    unbonding_for: int
+    min_unbonding_for: int
+    max_unbonding_for: int
+    provider_bucket_bps: Bps
+    global_bucket_bps: Bps
+    bucket_for: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolShares:
+    """Share of the epoch's pool each category gets, bps; together 10000."""
+
+    compute: Bps
+    serving: Bps
+    storage: Bps
+    network: Bps
+    memory: Bps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardParams:
+    """Emission, pools and quality tables (economics.md, Epoch reward). Tables are (input bps, output bps), ascending."""
+
+    emission_first_wei: Wei
+    emission_decay_ray: int
+    base_bps: Bps
+    pools_bps: PoolShares
+    max_penalty_per_epoch_wei: Wei
+    availability_table: tuple[tuple[int, int], ...]
+    multiplier_cap_bps: Bps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnShares:
+    """One row of the slashing table: what the penalty and the severe column cost."""
+
+    penalty: int
+    severe: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PenaltyParams:
+    """Service-level penalties and the slashing table (economics.md, Slashing)."""
+
+    availability_target_bps: Bps
+    penalty_cap_bps: Bps
+    downtime_limit_bps: Bps
+    escalation_epochs: int
+    performance_bps: ColumnShares
+    security_bps: ColumnShares
+    protocol_bps: ColumnShares
+    performance_suspended_epochs: ColumnShares
+    protocol_suspended_epochs: ColumnShares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CourtParams:
+    """Windows, bond and bounty of SlashingCourt."""
+
+    veto_for: int
+    severe_veto_for: int
+    execute_for: int
+    severe_execute_for: int
+    max_offence_age_for: int
+    bond_wei: Wei
+    bounty_bps: Bps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EscrowParams:
+    """Split and times of JobEscrow."""
+
+    judge_for: int
+    min_budget_wei: Wei
+    oracle_bps: Bps
+    burn_bps: Bps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenParams:
+    """Supply of SWM."""
+
+    cap_wei: Wei
+    initial_supply_wei: Wei
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernanceParams:
+    """Delays of governance and the size of the committee."""
+
+    payout_delay_for: int
+    timelock_for: int
+    members: int
+    quorum: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """All protocol numbers of a preset."""
+
+    name: str
+    epoch: EpochParams
+    compute: ComputeParams
+    liveness: LivenessParams
+    stake: StakeParams
+    rewards: RewardParams
+    penalties: PenaltyParams
+    court: CourtParams
+    escrow: EscrowParams
+    token: TokenParams
+    governance: GovernanceParams
+
+    @property
+    def version(self) -> int:
+        """uint32 that binds a report to these numbers: first 4 bytes of keccak256 of their canonical JSON."""
+        document = asdict(self)
+        return int.from_bytes(keccak(canonical_json(_texts(document)))[:4], "big")
+
+
+def parse_params(text: str) -> Params:
+    """Params of a preset's TOML text.
+
+    Args:
+        text: content of params/<name>.toml; wei are decimal strings.
+
+    Raises:
+        InvalidInputError: a key is missing, unknown or of the wrong type, or the numbers contradict each other.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInputError(f"params are no TOML: {error}") from error
+    params = _build(Params, document, "params")
+    _check(params)
+    return params
+
+
+def _build(kind: type[T], document: dict[str, Any], where: str) -> T:
+    names = {f.name: f.type for f in fields(kind)}  # type: ignore[arg-type]  # T is always one of the dataclasses above
+    missing, unknown = names.keys() - document.keys(), document.keys() - names.keys()
+    if missing or unknown:
+        raise InvalidInputError(f"{where}: missing {sorted(missing)}, unknown {sorted(unknown)}")
+    return kind(**{name: _value(names[name], document[name], f"{where}.{name}") for name in names})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    if isinstance(value, dict):
+        return _build(kind, value, where)
+    if isinstance(value, list):
+        return tuple(tuple(_integer(x, where) for x in pair) for pair in value)
+    return value if kind is str and isinstance(value, str) else _integer(value, where)
+
+
+def _integer(value: Any, where: str) -> int:
+    if isinstance(value, str) and value.isdecimal():
+        return int(value)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidInputError(f"{where}: {value!r} is no non-negative integer")
+    return value
+
+
+def _check(params: Params) -> None:
+    pools = params.rewards.pools_bps
+    windows = params.epoch.epoch_for + params.epoch.report_window_for + params.epoch.activation_for
+    longest_veto = max(params.court.veto_for, params.court.severe_veto_for)
+    rules = {
+        "category pools must add up to 10000": sum(asdict(pools).values()) == BPS,
+        "min_unbonding_for is shorter than epoch + report + activation + veto": params.stake.min_unbonding_for
+        > windows + longest_veto,
+        "unbonding_for is outside its bounds": params.stake.min_unbonding_for
+        <= params.stake.unbonding_for
+        <= params.stake.max_unbonding_for,
+        "quorum must be above half of the members": params.governance.members
+        < 2 * params.governance.quorum
+        <= 2 * params.governance.members,
+        "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
+        "tables must ascend from 0 to 10000": _ascends(params.rewards.availability_table),
+        "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,
+    }
+    broken = [rule for rule, holds in rules.items() if not holds]
+    if broken:
+        raise InvalidInputError(f"params {params.name}: {'; '.join(broken)}")
+
+
+def _ascends(table: tuple[tuple[int, int], ...]) -> bool:
+    inputs = [x for x, _ in table]
+    return len(table) >= 2 and inputs[0] == 0 and inputs[-1] == BPS and all(a < b for a, b in zip(inputs, inputs[1:], strict=False))
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _texts(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_texts(item) for item in value]
+    return str(value)
