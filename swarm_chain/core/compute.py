@@ -1,0 +1,185 @@
+"""Shapes, seeds, leaves and drawn rows of the row-chain proof of compute; the matrices are in `rowchain`.
+
+Source: compute-proof.md.
+"""
+
+from dataclasses import dataclass
+
+from swarm_chain.core.encoding import address_bytes, double_hash, keccak, words
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.units import UINT64_MAX, Address, Hash32, Mtops, WindowId
+
+HEAD_BYTES = 64
+MIN_SIZE, MAX_N, MAX_M, MAX_STEPS = 64, 32_768, 2**31, 1024
+
+_UINT256_MAX = 2**256 - 1
+_TAG_WEIGHTS = keccak(b"swarm.compute.weights.v1")
+_TAG_INPUT = keccak(b"swarm.compute.input.v1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeShape:
+    """Size of a run: X is (m, n) int8, W is (n, n) int8, `steps` products; m and n are powers of two."""
+
+    m: int
+    n: int
+    steps: int
+
+    def __post_init__(self) -> None:
+        _check_power_of_two("m", self.m, MAX_M)
+        _check_power_of_two("n", self.n, MAX_N)
+        _check_range("steps", self.steps, 1, MAX_STEPS)
+
+    @property
+    def path_length(self) -> int:
+        """Siblings in the path of every row: exactly log2(m)."""
+        return self.m.bit_length() - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeWindow:
+    """What all nodes of one window share; it fixes W for each n."""
+
+    chain_id: int
+    beacon: Address
+    window_id: WindowId
+    window_seed: Hash32
+
+    def __post_init__(self) -> None:
+        _check_range("chain_id", self.chain_id, 0, _UINT256_MAX)
+        _check_range("window_id", self.window_id, 0, _UINT256_MAX)
+        _check_bytes("window_seed", self.window_seed, 32)
+        address_bytes(self.beacon)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeChallenge:
+    """The question one device answers in one window; anyone can derive it from the chain."""
+
+    window: ComputeWindow
+    node: Address
+    device: int
+    shape: ComputeShape
+
+    def __post_init__(self) -> None:
+        _check_range("device", self.device, 0, _UINT256_MAX)
+        address_bytes(self.node)
+
+
+def seed_w(window: ComputeWindow, n: int) -> int:
+    """Derive the seed of W, shared by all devices of a window that run the same n.
+
+    Args:
+        window: chain, beacon, window id and seed.
+        n: width of the matrices.
+
+    Returns:
+        An integer in [0, 2^64).
+    """
+    return _seed(_TAG_WEIGHTS, window, words(n))
+
+
+def seed_x(window: ComputeWindow, node: Address, device: int) -> int:
+    """Derive the seed of X0, private to one device of one node in one window.
+
+    Args:
+        window: chain, beacon, window id and seed.
+        node: address of the node key.
+        device: index of the device on its node.
+
+    Returns:
+        An integer in [0, 2^64).
+    """
+    return _seed(_TAG_INPUT, window, words(node, device))
+
+
+def digest(head: bytes) -> Hash32:
+    """Hash the part of a final row that is committed to.
+
+    Args:
+        head: the first 64 bytes of the row.
+
+    Returns:
+        32 bytes.
+
+    Raises:
+        InvalidInputError: not 64 bytes.
+    """
+    _check_bytes("head", head, HEAD_BYTES)
+    return keccak(head)
+
+
+def commitment_leaf(row: int, head_digest: Hash32) -> Hash32:
+    """Hash a row's number and digest to its leaf.
+
+    Args:
+        row: row number, in [0, m).
+        head_digest: what `digest` gave.
+
+    Returns:
+        32 bytes.
+    """
+    return double_hash(words(row, head_digest))
+
+
+def draw_rows(draw_seed: Hash32, challenge: ComputeChallenge, root: Hash32, count: int) -> tuple[int, ...]:
+    """Draw the rows a device must open, from randomness made after its commitment.
+
+    Args:
+        draw_seed: 32 bytes, stored on chain after the window closed.
+        challenge: gives node, device and m.
+        root: the committed root.
+        count: number of rows, 1 <= count <= m.
+
+    Returns:
+        `count` distinct rows in draw order, each in [0, m).
+
+    Raises:
+        InvalidInputError: more rows than there are, or none.
+    """
+    _check_range("number of drawn rows", count, 1, challenge.shape.m)
+    prefix = words(draw_seed, challenge.node, challenge.device, root)
+    rows: dict[int, None] = {}
+    counter = 0
+    while len(rows) < count:
+        rows[int.from_bytes(keccak(prefix + words(counter)), "big") % challenge.shape.m] = None
+        counter += 1
+    return tuple(rows)
+
+
+def mtops(shape: ComputeShape, elapsed_ms: int) -> Mtops:
+    """Give the measured rate in 10^9 int8 operations a second, rounded down.
+
+    Args:
+        shape: size of the run.
+        elapsed_ms: from the block that opened the window to the commitment's arrival, > 0.
+
+    Returns:
+        2·m·n²·steps // (elapsed_ms · 10^6).
+
+    Raises:
+        InvalidInputError: no time passed.
+    """
+    _check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
+    return Mtops(2 * shape.m * shape.n * shape.n * shape.steps // (elapsed_ms * 1_000_000))
+
+
+def _seed(tag: Hash32, window: ComputeWindow, tail: bytes) -> int:
+    shared = words(tag, window.chain_id, window.beacon, window.window_id, window.window_seed)
+    return int.from_bytes(keccak(shared + tail)[:8], "big")
+
+
+def _check_power_of_two(name: str, value: int, high: int) -> None:
+    _check_range(name, value, MIN_SIZE, high)
+    if value & (value - 1):
+        raise InvalidInputError(f"{name} = {value} is not a power of two", fix="use the shape the last report fixed")
+
+
+def _check_range(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise InvalidInputError(f"{name} = {value} is out of range", fix=f"use an integer from {low} to {high}")
+
+
+def _check_bytes(name: str, value: bytes, size: int) -> None:
+    if len(value) != size:
+        raise InvalidInputError(f"{name} is {len(value)} bytes long", fix=f"give exactly {size} bytes")

@@ -1,0 +1,157 @@
+"""Matrices and the step of the row-chain proof of compute, in exact integers.
+
+    seedX --splitmix64--> X0 (m, n) --step--> X1 --step--> … --step--> XT     the first 64 bytes of a row are committed
+    seedW --splitmix64--> W (n, n), the same for all nodes of a window        step: top byte of (X·W · odd constant)
+
+Rows never mix: row i of XT follows from row i of X0 and W alone, which is why a judge recomputes only the drawn rows.
+Source: compute-proof.md.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarm_chain.core.errors import InvalidInputError
+
+Int8Matrix = NDArray[np.int8]
+Int32Matrix = NDArray[np.int32]
+Words = NDArray[np.uint64]
+
+MULTIPLIER = 0x9E3779B1
+# A float32 holds every integer up to 2^24, and |x·w| <= 2^7 · 2^6: sums of 2^11 products are exact in any order.
+_EXACT_TERMS = 2048
+
+
+def splitmix64(seed: int, index: Words) -> Words:
+    """Give words of the counter-mode generator; any word can be computed alone.
+
+    Args:
+        seed: an integer in [0, 2^64).
+        index: positions, any shape, uint64.
+
+    Returns:
+        Words of the same shape, uint64; byte b of a word is its bits 8b to 8b + 7.
+    """
+    z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def input_rows(seed: int, indices: NDArray[np.int64], n: int) -> Int8Matrix:
+    """Generate rows of X0.
+
+    Args:
+        seed: what `seed_x` gave.
+        indices: row numbers, (r,) int64, each in [0, m).
+        n: width of the matrix.
+
+    Returns:
+        (r, n) int8 in [-128, 127].
+    """
+    return _runs(seed, indices, n)
+
+
+def weight_columns(seed: int, columns: NDArray[np.int64], n: int) -> Int8Matrix:
+    """Generate columns of W, one after the other, as the generator makes them.
+
+    Args:
+        seed: what `seed_w` gave.
+        columns: column numbers, (c,) int64, each in [0, n).
+        n: width of the matrix.
+
+    Returns:
+        (c, n) int8 in [-64, 63]; row i of the result is column columns[i] of W.
+    """
+    columns_first: Int8Matrix = (_runs(seed, columns, n) & np.int8(0x7F)) - np.int8(64)
+    return columns_first
+
+
+def weight_column(seed: int, column: int, n: int) -> Int8Matrix:
+    """Generate one column of W, as the court does.
+
+    Args:
+        seed: what `seed_w` gave.
+        column: column number, in [0, n).
+        n: width of the matrix.
+
+    Returns:
+        (n,) int8 in [-64, 63].
+
+    Raises:
+        InvalidInputError: there is no such column.
+    """
+    if not 0 <= column < n:
+        raise InvalidInputError(f"W has no column {column}", fix=f"use a column from 0 to {n - 1}")
+    only: Int8Matrix = weight_columns(seed, np.array([column], dtype=np.int64), n)[0]
+    return only
+
+
+def weights(seed: int, n: int) -> Int8Matrix:
+    """Generate W.
+
+    Args:
+        seed: what `seed_w` gave.
+        n: width of the matrix.
+
+    Returns:
+        (n, n) int8 in [-64, 63], W[k][j]; stored by columns, as the generator makes them.
+    """
+    return weight_columns(seed, np.arange(n, dtype=np.int64), n).T
+
+
+def step(x: Int8Matrix, w: Int8Matrix) -> Int8Matrix:
+    """Do one step of the chain exactly.
+
+    Args:
+        x: (r, n) int8.
+        w: (n, n) int8 in [-64, 63].
+
+    Returns:
+        (r, n) int8: the top byte of (x·w) · 0x9E3779B1 mod 2^32.
+    """
+    return run_rows(x, w, 1)
+
+
+def run_rows(x: Int8Matrix, w: Int8Matrix, steps: int) -> Int8Matrix:
+    """Do all steps for some rows: the reference that every backend must equal byte for byte.
+
+    Args:
+        x: (r, n) int8, rows of X0.
+        w: (n, n) int8 in [-64, 63].
+        steps: number of products, >= 0.
+
+    Returns:
+        (r, n) int8, the same rows of X_steps.
+    """
+    slabs = [w[k : k + _EXACT_TERMS].astype(np.float32) for k in range(0, len(w), _EXACT_TERMS)]
+    for _ in range(steps):
+        x = top_byte(_exact_product(x, slabs))
+    return x
+
+
+def top_byte(product: Int32Matrix) -> Int8Matrix:
+    """Scatter exact products over a byte each: multiply by an odd constant mod 2^32, keep the top byte.
+
+    Args:
+        product: (r, n) int32.
+
+    Returns:
+        (r, n) int8. Neither linear mod 256, as the low byte is, nor collapsing, as clamping is.
+    """
+    scattered = product.view(np.uint32) * np.uint32(MULTIPLIER)
+    return (scattered >> np.uint32(24)).astype(np.uint8).view(np.int8)
+
+
+def _runs(seed: int, indices: NDArray[np.int64], n: int) -> Int8Matrix:
+    # Run i is the n bytes of the words i·n/8 … (i+1)·n/8 - 1, each word little-endian.
+    first = indices.astype(np.uint64)[:, np.newaxis] * np.uint64(n // 8)  # (r, 1)
+    index: Words = np.add(first, np.arange(n // 8, dtype=np.uint64), dtype=np.uint64)  # (r, n/8)
+    return splitmix64(seed, index).astype("<u8", copy=False).view(np.int8)  # (r, n)
+
+
+def _exact_product(x: Int8Matrix, slabs: list[NDArray[np.float32]]) -> Int32Matrix:
+    total = np.zeros((len(x), slabs[0].shape[1]), dtype=np.int32)
+    for number, slab in enumerate(slabs):
+        part = x[:, number * _EXACT_TERMS :][:, : len(slab)].astype(np.float32)
+        total += (part @ slab).astype(np.int32)
+    return total
