@@ -4,6 +4,7 @@ pragma solidity 0.8.30;
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
+import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
 
 import {ISwarmToken} from "./interfaces/ISwarmToken.sol";
 
@@ -37,6 +38,11 @@ contract SwarmToken is ISwarmToken, ERC20Permit, AccessManaged {
     /// @inheritdoc ISwarmToken
     function cap() external view returns (uint256) {
         return CAP;
+    }
+
+    /// @inheritdoc IERC20Permit
+    function nonces(address owner) public view override(ERC20Permit, IERC20Permit) returns (uint256) {
+        return super.nonces(owner);
     }
 
     function _mintCapped(address to, uint256 amount) private {

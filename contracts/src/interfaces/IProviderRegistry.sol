@@ -33,7 +33,7 @@ interface IProviderRegistry {
     event DefenderChanged(uint256 indexed providerId, address indexed defender);
     event PayoutChangeQueued(uint256 indexed providerId, address indexed payout, uint64 effectiveAt);
     event ProviderRetired(uint256 indexed providerId);
-    /// @notice A court suspended the provider until `suspendedUntil` (unix s, exclusive); type(uint64).max is exclusion.
+    /// @notice The provider is suspended until `suspendedUntil` (unix s, exclusive); type(uint64).max is exclusion, zero means reinstated.
     event ProviderSuspended(uint256 indexed providerId, uint64 suspendedUntil);
 
     error UnknownProvider(uint256 providerId);
@@ -93,7 +93,10 @@ interface IProviderRegistry {
     function providerIdOfNode(address node) external view returns (uint256);
     /// @notice Number of live nodes of a provider.
     function nodeCount(uint256 providerId) external view returns (uint256);
+    /// @notice Zero address for an unknown provider.
     function ownerOf(uint256 providerId) external view returns (address);
+    /// @notice True once the owner retired the provider.
+    function isRetired(uint256 providerId) external view returns (bool);
     function payoutOf(uint256 providerId) external view returns (address);
     /// @notice True for the owner, the operator, the defender and the live nodes of the provider.
     function mayDefend(uint256 providerId, address caller) external view returns (bool);

@@ -12,6 +12,8 @@ interface ISlashSink {
     error BountyTooHigh(uint256 bps, uint256 maxBps);
     error NothingToClaim(address reporter);
     error InsufficientInsurance(uint256 have, uint256 want);
+    /// @notice The sink holds fewer wei than its accounts and the deposit need.
+    error NotReceived(uint256 have, uint256 want);
 
     /// @notice Splits `amount` wei that the vault just sent: half burned (rounded up), `bountyBps` of it to `reporter` (at most 3000),
     ///         the rest to insurance. Only the vault.

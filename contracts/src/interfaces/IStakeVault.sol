@@ -20,6 +20,17 @@ interface IStakeVault {
         uint64 nonce;
     }
 
+    /// @notice Windows in seconds, buckets in bps of the stake they bound.
+    struct VaultParams {
+        uint64 unbondingFor;
+        uint64 minUnbondingFor;
+        uint64 maxUnbondingFor;
+        uint64 staleAfterFor;
+        uint16 providerBucketBps;
+        uint16 globalBucketBps;
+        uint64 bucketFor;
+    }
+
     event Staked(uint256 indexed providerId, address indexed from, uint256 amount);
     event UnbondRequested(
         uint256 indexed providerId, uint256 indexed requestId, uint256 amount, uint256 shares, uint64 nonce, uint64 maturesAt
@@ -27,6 +38,15 @@ interface IStakeVault {
     event UnbondCancelled(uint256 indexed providerId, uint256 indexed requestId, uint256 amount, uint256 shares);
     event Withdrawn(uint256 indexed providerId, uint256 indexed requestId, address indexed to, uint256 amount, uint256 shares);
     event PenaltyTaken(uint256 indexed providerId, uint256 amount, uint256 shortfall, uint256 fromThawing, uint32 settledRoots);
+    /// @notice What a court asked for; `Slashed` with the same case id, next in the log, says what was taken.
+    event SlashOrdered(
+        uint256 indexed providerId,
+        bytes32 indexed caseId,
+        uint256 amount,
+        uint64 offenceAt,
+        bool providerCapped,
+        bool globalCapped
+    );
     event Slashed(
         uint256 indexed providerId, bytes32 indexed caseId, uint256 amount, uint256 fromThawing, address reporter, uint256 bountyBps
     );
@@ -54,6 +74,10 @@ interface IStakeVault {
     error WrongAmountReceived(uint256 have, uint256 want);
     error NotStaker(uint256 providerId, address caller);
     error ProviderCannotStake(uint256 providerId);
+    /// @notice The provider made `max` deposits within one unbonding time; a larger deposit replaces many small ones.
+    error TooManyDeposits(uint256 max);
+    error ExitGateNotSet();
+    error InvalidWindow(uint256 have);
 
     /// @notice Adds stake to a provider. Only its owner.
     function stake(uint256 providerId, uint256 amount) external;
@@ -74,9 +98,10 @@ interface IStakeVault {
     /// @return taken Wei sent to the sink.
     function takePenalty(uint256 providerId, uint256 amount, uint32 settledRoots) external returns (uint256 taken);
 
-    /// @notice Takes min(amount, stake at the offence, stake now[, buckets]), rounded against the provider. Only courts.
-    /// @param capped True for subjective cases, which the provider and global buckets bound; a severe security case passes
-    ///        the provider bucket (`providerCapped` false).
+    /// @notice Takes min(amount, what is still here of the stake at the offence, buckets), whole wei. Only courts.
+    /// @dev Subjective cases are bound by the provider and global buckets; a severe security case passes the provider bucket
+    ///      (`providerCapped` false); an objective proof passes both.
+    /// @return taken Wei sent to the sink.
     function slash(Slash calldata order) external returns (uint256 taken);
 
     /// @notice What a court orders.
@@ -114,9 +139,11 @@ interface IStakeVault {
     function totalStaked() external view returns (uint256);
     /// @notice Active stake, wei.
     function activeStake(uint256 providerId) external view returns (uint256);
-    /// @notice Whole stake (active and thawing) at the end of a past second, wei.
+    /// @notice What an offence at second `at` can reach: stake (active and thawing) that was there at the end of that second and
+    ///         has neither left nor been taken since, wei.
     function stakeAt(uint256 providerId, uint64 at) external view returns (uint256);
     /// @notice What the buckets let subjective cases take from the provider now, wei.
     function bucketAvailable(uint256 providerId) external view returns (uint256 providerWei, uint256 globalWei);
+    /// @notice Maturity of new requests, seconds.
     function unbondingFor() external view returns (uint64);
 }
