@@ -1,0 +1,46 @@
+"""Published documents of an epoch, byte for byte as they were voted for."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import ColumnElement, Engine, and_, select
+
+from oracle.store.engine import insert_new
+from oracle.store.tables import documents
+from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.units import EpochNumber
+
+
+def save_documents(engine: Engine, epoch: EpochNumber, contents: Mapping[str, bytes]) -> None:
+    """Keeps all documents of an epoch in one transaction; they never change afterwards.
+
+    Raises:
+        InconsistentError: a document of that name was kept with other bytes.
+    """
+    with engine.begin() as connection:
+        for name, content in sorted(contents.items()):
+            if insert_new(connection, documents, {"epoch": epoch, "name": name, "content": content}):
+                continue
+            kept = connection.execute(select(documents.c.content).where(_key(epoch, name))).scalar_one()
+            if bytes(kept) != content:
+                raise InconsistentError(
+                    f"epoch {epoch}: {name} was published with other bytes",
+                    fix="stop the member, keep the database and compare both reports with `swarm oracle replay`",
+                )
+
+
+def document(engine: Engine, epoch: EpochNumber, name: str) -> bytes | None:
+    """Bytes of a published document."""
+    with engine.connect() as connection:
+        kept = connection.execute(select(documents.c.content).where(_key(epoch, name))).scalar_one_or_none()
+    return None if kept is None else bytes(kept)
+
+
+def published_epochs(engine: Engine) -> tuple[EpochNumber, ...]:
+    """Epochs whose manifest is kept, ascending."""
+    query = select(documents.c.epoch).where(documents.c.name == "manifest").order_by(documents.c.epoch)
+    with engine.connect() as connection:
+        return tuple(EpochNumber(epoch) for (epoch,) in connection.execute(query))
+
+
+def _key(epoch: EpochNumber, name: str) -> ColumnElement[bool]:
+    return and_(documents.c.epoch == epoch, documents.c.name == name)

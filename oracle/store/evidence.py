@@ -1,0 +1,201 @@
+"""Evidence of an epoch: windows, commitments, proofs, heartbeats and roll calls."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Engine, Row, Select, and_, func, select, update
+
+from oracle.store.engine import insert_new
+from oracle.store.tables import commitments, heartbeats, proofs, roll_calls, windows
+from swarm_chain.core.encoding import hash_from_hex, to_hex
+from swarm_chain.core.model import Commitment, SignedCommitment
+from swarm_chain.core.units import Address, EpochNumber, Signature, WindowId
+
+MAX_ROOTS = 2  # two different roots prove equivocation; more prove nothing new
+
+
+class Saved(StrEnum):
+    """What became of an incoming message."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """A commitment and the member's own measurement of it."""
+
+    signed: SignedCommitment
+    elapsed_ms: int
+    first: bool
+
+
+def save_secret(engine: Engine, window: WindowId, secret: bytes) -> bytes:
+    """Keeps the secret of a window before its hash is sent; returns the one kept first."""
+    with engine.begin() as connection:
+        insert_new(connection, windows, {"window_id": window, "secret": secret})
+        kept = connection.execute(select(windows.c.secret).where(windows.c.window_id == window)).scalar_one()
+    return bytes(kept)
+
+
+def secret_of(engine: Engine, window: WindowId) -> bytes | None:
+    """Secret of a window, None if this member never committed one."""
+    with engine.connect() as connection:
+        kept = connection.execute(select(windows.c.secret).where(windows.c.window_id == window)).scalar_one_or_none()
+    return None if kept is None else bytes(kept)
+
+
+def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
+    """Starts the member's clock of a window at the first sight of its block; later sights change nothing."""
+    with engine.begin() as connection:
+        insert_new(connection, windows, {"window_id": window, "secret": b""})
+        connection.execute(
+            update(windows)
+            .where(and_(windows.c.window_id == window, windows.c.seen_ms.is_(None)))
+            .values(seen_ms=monotonic_ms)
+        )
+
+
+def seen_ms(engine: Engine, window: WindowId) -> int | None:
+    """Monotonic milliseconds at which the member saw the window open."""
+    with engine.connect() as connection:
+        return connection.execute(select(windows.c.seen_ms).where(windows.c.window_id == window)).scalar_one_or_none()
+
+
+def save_commitment(engine: Engine, signed: SignedCommitment, elapsed_ms: int) -> tuple[Saved, Arrival]:
+    """Keeps a commitment; the first of its (window, node, device) counts, one with another root stays as evidence.
+
+    Args:
+        signed: checked by the caller.
+        elapsed_ms: this member's measurement, >= 0.
+
+    Returns:
+        What became of it, and the arrival that counts.
+    """
+    with engine.begin() as connection:
+        kept = [_arrival(row) for row in connection.execute(_same_device(signed.commitment))]
+        same = [a for a in kept if a.signed.commitment == signed.commitment]
+        if same:
+            return Saved.DUPLICATE, same[0]
+        arrival = Arrival(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
+        if len(kept) < MAX_ROOTS:
+            insert_new(connection, commitments, _commitment_row(arrival))
+    return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
+
+
+def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Arrival, ...]:
+    """All kept commitments of the windows, ordered by (window, node, device, first before conflicting)."""
+    query = (
+        select(commitments)
+        .where(commitments.c.window_id.in_(list(window_ids)))
+        .order_by(commitments.c.window_id, commitments.c.node, commitments.c.device, commitments.c.first.desc())
+    )
+    with engine.connect() as connection:
+        return tuple(_arrival(row) for row in connection.execute(query))
+
+
+def save_proof(engine: Engine, window: WindowId, node: Address, device: int, document: bytes) -> Saved:
+    """Keeps a device's signed proof; the first one counts."""
+    key = {"window_id": window, "node": node, "device": device}
+    with engine.begin() as connection:
+        if insert_new(connection, proofs, {**key, "document": document}):
+            return Saved.NEW
+        kept = connection.execute(select(proofs.c.document).filter_by(**key)).scalar_one()
+    return Saved.DUPLICATE if bytes(kept) == document else Saved.CONFLICT
+
+
+def proof_documents(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[bytes, ...]:
+    """Canonical JSON of every kept proof of the windows, ordered by (window, node, device)."""
+    query = (
+        select(proofs.c.document)
+        .where(proofs.c.window_id.in_(list(window_ids)))
+        .order_by(proofs.c.window_id, proofs.c.node, proofs.c.device)
+    )
+    with engine.connect() as connection:
+        return tuple(bytes(document) for (document,) in connection.execute(query))
+
+
+def proven_devices(engine: Engine, window: WindowId) -> frozenset[tuple[Address, int]]:
+    """Devices that have handed in openings for a window."""
+    query = select(proofs.c.node, proofs.c.device).where(proofs.c.window_id == window)
+    with engine.connect() as connection:
+        return frozenset((Address(node), device) for node, device in connection.execute(query))
+
+
+def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived_ms: int) -> bool:
+    """Keeps a sign of life if its sequence is newer than the last one's; a replayed heartbeat keeps nobody alive."""
+    values = {"sequence": sequence, "arrived_ms": arrived_ms}
+    with engine.begin() as connection:
+        if insert_new(connection, heartbeats, {"node": node, **values}):
+            return True
+        newer = and_(heartbeats.c.node == node, heartbeats.c.sequence < sequence)
+        return connection.execute(update(heartbeats).where(newer).values(**values)).rowcount == 1
+
+
+def last_heartbeats(engine: Engine) -> Mapping[Address, int]:
+    """Monotonic milliseconds of each node's last heartbeat."""
+    with engine.connect() as connection:
+        rows = connection.execute(select(heartbeats.c.node, heartbeats.c.arrived_ms))
+        return {Address(node): arrived for node, arrived in rows}
+
+
+def save_roll_call(engine: Engine, epoch: EpochNumber, present: Mapping[Address, bool]) -> None:
+    """Counts one roll call of an epoch: each node's total goes up, and its present if it answered lately."""
+    with engine.begin() as connection:
+        for node, here in sorted(present.items()):
+            insert_new(connection, roll_calls, {"epoch": epoch, "node": node, "present": 0, "total": 0})
+            connection.execute(
+                update(roll_calls)
+                .where(and_(roll_calls.c.epoch == epoch, roll_calls.c.node == node))
+                .values(present=roll_calls.c.present + int(here), total=roll_calls.c.total + 1)
+            )
+
+
+def roll_call_counts(engine: Engine, epoch: EpochNumber) -> tuple[tuple[Address, int, int], ...]:
+    """(node, present, total) of an epoch, ordered by node."""
+    query = (
+        select(roll_calls.c.node, roll_calls.c.present, roll_calls.c.total)
+        .where(roll_calls.c.epoch == epoch)
+        .order_by(func.lower(roll_calls.c.node))
+    )
+    with engine.connect() as connection:
+        return tuple((Address(node), present, total) for node, present, total in connection.execute(query))
+
+
+def _same_device(c: Commitment) -> Select[Any]:
+    t = commitments.c
+    return select(commitments).where(and_(t.window_id == c.window_id, t.node == c.node, t.device == c.device))
+
+
+def _commitment_row(arrival: Arrival) -> dict[str, object]:
+    c = arrival.signed.commitment
+    return {
+        "window_id": c.window_id,
+        "node": c.node,
+        "device": c.device,
+        "root": to_hex(c.root),
+        "m": c.m,
+        "n": c.n,
+        "steps": c.steps,
+        "signature": arrival.signed.signature,
+        "elapsed_ms": arrival.elapsed_ms,
+        "first": arrival.first,
+    }
+
+
+def _arrival(row: Row[Any]) -> Arrival:
+    values = row._mapping
+    commitment = Commitment(
+        window_id=WindowId(values["window_id"]),
+        node=Address(values["node"]),
+        device=values["device"],
+        m=values["m"],
+        n=values["n"],
+        steps=values["steps"],
+        root=hash_from_hex(values["root"]),
+    )
+    signed = SignedCommitment(commitment=commitment, signature=Signature(bytes(values["signature"])))
+    return Arrival(signed=signed, elapsed_ms=values["elapsed_ms"], first=bool(values["first"]))

@@ -1,0 +1,61 @@
+"""The outbox: every signed transaction is here before it is anywhere else."""
+
+from sqlalchemy import Engine, and_, func, select, update
+
+from oracle.store.engine import insert_new
+from oracle.store.tables import intents
+from swarm_chain.core.encoding import hash_from_hex, to_hex
+from swarm_chain.core.model import ContractCall, SignedTx
+from swarm_chain.core.units import Address, Wei
+
+STORED, SUCCEEDED, REVERTED = "stored", "succeeded", "reverted"
+
+
+def store_intent(engine: Engine, key: str, tx: SignedTx) -> None:
+    """Keeps one more signed attempt at an intent, before its first broadcast."""
+    with engine.begin() as connection:
+        attempts = connection.execute(
+            select(func.count()).select_from(intents).where(intents.c.key == key)
+        ).scalar_one()
+        row = {
+            "key": key,
+            "attempt": attempts,
+            "tx_hash": to_hex(tx.hash),
+            "raw": tx.raw,
+            "sender": tx.sender,
+            "nonce": tx.nonce,
+            "max_fee_wei": str(tx.max_fee_wei),
+            "contract": tx.call.contract,
+            "function": tx.call.function,
+            "state": STORED,
+        }
+        insert_new(connection, intents, row)
+
+
+def attempts_of(engine: Engine, key: str) -> tuple[tuple[SignedTx, str], ...]:
+    """Signed attempts at an intent with their states, oldest first; their calls have no arguments, the raw bytes do."""
+    query = select(intents).where(intents.c.key == key).order_by(intents.c.attempt)
+    with engine.connect() as connection:
+        rows = connection.execute(query).mappings().all()
+    return tuple(
+        (
+            SignedTx(
+                hash=hash_from_hex(row["tx_hash"]),
+                raw=bytes(row["raw"]),
+                sender=Address(row["sender"]),
+                nonce=row["nonce"],
+                max_fee_wei=Wei(int(row["max_fee_wei"])),
+                call=ContractCall(contract=row["contract"], function=row["function"]),
+            ),
+            row["state"],
+        )
+        for row in rows
+    )
+
+
+def mark_intent(engine: Engine, key: str, tx: SignedTx, state: str) -> None:
+    """Records what the chain said of an attempt."""
+    with engine.begin() as connection:
+        connection.execute(
+            update(intents).where(and_(intents.c.key == key, intents.c.tx_hash == to_hex(tx.hash))).values(state=state)
+        )

@@ -1,0 +1,113 @@
+"""Tables of the store; the migrations in this package create exactly these (a test compares them)."""
+
+from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
+
+metadata = MetaData()
+
+HASH = String(66)
+ADDRESS = String(42)
+
+windows = Table(
+    "windows",
+    metadata,
+    Column("window_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("secret", LargeBinary, nullable=False),
+    Column("seen_ms", BigInteger),  # the machine's monotonic clock at the first sight of the opening block
+)
+
+commitments = Table(
+    "commitments",
+    metadata,
+    Column("window_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("device", Integer, primary_key=True, autoincrement=False),
+    Column("root", HASH, primary_key=True),
+    Column("m", Integer, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("steps", Integer, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
+    Column("elapsed_ms", BigInteger, nullable=False),
+    Column("first", Boolean, nullable=False),  # false: a second root, kept as evidence of equivocation
+)
+
+proofs = Table(
+    "proofs",
+    metadata,
+    Column("window_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("device", Integer, primary_key=True, autoincrement=False),
+    Column("document", LargeBinary, nullable=False),  # canonical JSON {proof, signature}
+)
+
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("node", ADDRESS, primary_key=True),
+    Column("sequence", BigInteger, nullable=False),
+    Column("arrived_ms", BigInteger, nullable=False),
+)
+
+roll_calls = Table(
+    "roll_calls",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("present", Integer, nullable=False),
+    Column("total", Integer, nullable=False),
+)
+
+specs = Table(
+    "specs",
+    metadata,
+    Column("spec_hash", HASH, primary_key=True),
+    Column("document", LargeBinary, nullable=False),
+)
+
+receipts = Table(
+    "receipts",
+    metadata,
+    Column("job_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("receipt_digest", HASH, primary_key=True),
+    Column("document", LargeBinary, nullable=False),  # canonical JSON {receipt, signature, checkpoints}
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("job_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("content_hash", HASH, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+job_verdicts = Table(
+    "job_verdicts",
+    metadata,
+    Column("job_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("receipt_digest", HASH, nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Column("reason", String(64), nullable=False),
+)
+
+intents = Table(
+    "intents",
+    metadata,
+    Column("key", String(128), primary_key=True),  # (epoch, action, subject): each is sent once
+    Column("attempt", Integer, primary_key=True, autoincrement=False),
+    Column("tx_hash", HASH, nullable=False),
+    Column("raw", LargeBinary, nullable=False),
+    Column("sender", ADDRESS, nullable=False),
+    Column("nonce", BigInteger, nullable=False),
+    Column("max_fee_wei", String(78), nullable=False),
+    Column("contract", String(64), nullable=False),
+    Column("function", String(64), nullable=False),
+    Column("state", String(16), nullable=False),  # stored | succeeded | reverted
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("name", String(64), primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
