@@ -38,9 +38,11 @@ interface IChallengeBeacon {
     error WindowNotInEpoch(uint256 windowId, uint32 epochNow);
     error DrawTooEarly(uint256 windowId, uint256 earliestBlock);
     error DrawMissed(uint256 windowId, uint256 latestBlock);
+    error CommitmentsMismatch(bytes32 commitmentsRoot, uint32 commitmentCount);
     error NotMember(address caller);
+    error ZeroAddress();
 
-    /// @notice Fixes keccak256(abi.encode(secret)) for a window before its randomness exists. Members only.
+    /// @notice Fixes keccak256(abi.encode(secret)) for a window of this or a later epoch before its randomness exists. Members only.
     function commitSecret(uint256 windowId, bytes32 secretHash) external;
 
     /// @notice Opens the window: windowSeed = keccak256(abi.encode(prevrandao, blockhash(n - 1), secret)). Members only; in the window's epoch only.

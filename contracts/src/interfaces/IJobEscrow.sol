@@ -31,13 +31,32 @@ interface IJobEscrow {
         bytes32 receiptDigest;
     }
 
+    /// @notice `judgeFor` in seconds, `minBudget` in wei, shares in bps of the pay (the provider gets the rest).
+    struct EscrowParams {
+        uint64 judgeFor;
+        uint128 minBudget;
+        uint16 oracleBps;
+        uint16 burnBps;
+    }
+
     event JobPosted(
-        uint256 indexed jobId, address indexed customer, uint8 kind, bytes32 specHash, uint128 budget, uint64 acceptBy, uint32 maxRunFor
+        uint256 indexed jobId,
+        address indexed customer,
+        uint8 kind,
+        bytes32 specHash,
+        uint128 budget,
+        uint64 acceptBy,
+        uint32 maxRunFor
     );
     event JobAccepted(uint256 indexed jobId, uint256 indexed providerId, address indexed node, uint64 completeBy);
     event JobCompleted(uint256 indexed jobId, bytes32 receiptDigest, uint64 judgeBy);
     event JobPaid(
-        uint256 indexed jobId, uint256 indexed providerId, uint256 toProvider, uint256 toOracle, uint256 burned, uint256 refunded
+        uint256 indexed jobId,
+        uint256 indexed providerId,
+        uint256 toProvider,
+        uint256 toOracle,
+        uint256 burned,
+        uint256 refunded
     );
     event JobRefunded(uint256 indexed jobId, address indexed customer, uint256 amount, uint256 toProvider);
     event JobCancelled(uint256 indexed jobId, address indexed customer, uint256 amount);
@@ -57,13 +76,18 @@ interface IJobEscrow {
     error DeadlineNotPassed(uint256 jobId, uint64 deadline);
     error ReceiptMismatch(bytes32 have, bytes32 want);
     error OutcomeNotProven(uint256 rootIndex);
+    error ZeroAddress();
+    error InvalidShares(uint256 oracleBps, uint256 burnBps, uint256 maxSum);
+    error InvalidJudgeWindow(uint64 judgeFor);
     error PayAboveBudget(uint256 have, uint256 budget);
 
     /// @notice Locks `budget` wei of the caller for a job of `kind` (1 train, 2 finetune, 3 tune, 4 batch, 5 serve, 6 optimise).
     /// @param specHash keccak256 of the canonical JSON spec.
     /// @param acceptFor Seconds until an unaccepted job can be cancelled without anyone's word.
     /// @param maxRunFor Seconds a node has from acceptance to completion.
-    function post(uint8 kind, bytes32 specHash, uint128 budget, uint32 acceptFor, uint32 maxRunFor) external returns (uint256 jobId);
+    function post(uint8 kind, bytes32 specHash, uint128 budget, uint32 acceptFor, uint32 maxRunFor)
+        external
+        returns (uint256 jobId);
 
     /// @notice Takes a posted job for one of the provider's live nodes. The provider's operator or the node itself.
     function accept(uint256 jobId, uint256 providerId, address node) external;

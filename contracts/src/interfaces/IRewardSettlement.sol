@@ -7,6 +7,12 @@ import {IReportLimits} from "./IReportLimits.sol";
 
 /// @title Roots, claims, penalties and emission
 interface IRewardSettlement is IExitGate {
+    struct SettlementParams {
+        uint64 activationFor;
+        uint128 emissionFirst;
+        uint256 emissionDecayRay;
+    }
+
     struct Root {
         bytes32 root;
         bytes32 outcomesRoot;
@@ -36,11 +42,17 @@ interface IRewardSettlement is IExitGate {
     );
     event RootDisabled(uint256 indexed rootIndex);
     event Settled(
-        uint256 indexed providerId, uint256 indexed rootIndex, address indexed payout, uint256 reward, uint256 penalty, uint256 paid
+        uint256 indexed providerId,
+        uint256 indexed rootIndex,
+        address indexed payout,
+        uint256 reward,
+        uint256 penalty,
+        uint256 paid
     );
     event PenaltyShortfall(uint256 indexed providerId, uint256 amount);
     event Funded(address indexed from, uint256 amount);
     event Minted(uint256 amount, uint256 totalMinted);
+    event PenaltiesFlushed(uint256 amount);
 
     error UnknownRoot(uint256 rootIndex);
     error RootNotActive(uint256 rootIndex, uint64 activatesAt);
@@ -49,6 +61,10 @@ interface IRewardSettlement is IExitGate {
     error InvalidProof(uint256 providerId);
     error EmptyProof();
     error NotFunded(uint256 have, uint256 want);
+    error ZeroAddress();
+    error ZeroAmount();
+    error InvalidEmission(uint256 decayRay, uint256 max);
+    error InvalidActivation(uint64 activationFor);
     error LengthMismatch(uint256 leaves, uint256 proofs);
 
     /// @notice Records the root of a report that passed votes and limits, minting what it owes inside the schedule. Only EpochOracle.
@@ -59,7 +75,9 @@ interface IRewardSettlement is IExitGate {
 
     /// @notice Nets one provider against an activated root: pays rewards minus penalties to its payout address, or takes the
     ///         shortfall from stake. Anyone for anyone; an older root after a newer one changes nothing.
-    function settle(uint256 rootIndex, SettlementLeaf calldata leaf, bytes32[] calldata proof) external returns (uint256 paid);
+    function settle(uint256 rootIndex, SettlementLeaf calldata leaf, bytes32[] calldata proof)
+        external
+        returns (uint256 paid);
 
     /// @notice `settle` for many providers.
     function settleMany(uint256 rootIndex, SettlementLeaf[] calldata leaves, bytes32[][] calldata proofs) external;
@@ -75,9 +93,13 @@ interface IRewardSettlement is IExitGate {
     /// @notice Adds fees to what roots may owe.
     function fund(uint256 amount) external;
 
+    /// @notice Sends the penalties netted against rewards to the sink (half burned, the rest insurance). Anyone.
+    function flushPenalties() external returns (uint256 amount);
+
     function rootCount() external view returns (uint256);
     function rootAt(uint256 rootIndex) external view returns (Root memory);
     function account(uint256 providerId) external view returns (Account memory);
+    /// @notice Totals of the latest root that is not disabled; what the next report builds on.
     function totals() external view returns (IReportLimits.Totals memory);
     /// @notice Domain of settlement leaves: keccak256(abi.encode("Swarm/Settlement/v1", chainId, this)).
     function leafDomain() external view returns (bytes32);
@@ -87,4 +109,6 @@ interface IRewardSettlement is IExitGate {
     function cumulativeEmission(uint256 epochs) external view returns (uint256);
     function totalMinted() external view returns (uint256);
     function totalFunded() external view returns (uint256);
+    /// @notice Penalties netted against rewards and not yet flushed to the sink, wei.
+    function nettedPenalties() external view returns (uint256);
 }

@@ -30,6 +30,17 @@ interface ISlashingCourt {
         bytes32 evidenceHash;
     }
 
+    /// @notice Lengths in seconds; the bond in wei; the reporter's part of a slash in bps (at most 1000).
+    struct CourtParams {
+        uint64 vetoFor;
+        uint64 severeVetoFor;
+        uint64 executeFor;
+        uint64 severeExecuteFor;
+        uint64 maxOffenceAgeFor;
+        uint128 bondWei;
+        uint16 bountyBps;
+    }
+
     event CaseOpened(
         bytes32 indexed caseId,
         uint256 indexed providerId,
@@ -61,10 +72,18 @@ interface ISlashingCourt {
     error NotExpired(bytes32 caseId, uint64 expiresAt);
     error MayNotDefend(uint256 providerId, address caller);
     error AnswerTooLong(uint256 length, uint256 max);
+    error ZeroAddress();
+    error ZeroBond();
+    error InvalidBounty(uint256 bps, uint256 maxBps);
+    error InvalidWindows(uint256 vetoFor, uint256 executeFor, uint256 maxSum);
     error OffenceOutOfRange(uint64 offenceAt, uint256 oldest, uint256 newest);
 
     /// @notice Opens a case that a quorum-agreed report contains. Anyone; no bond; the caller becomes its reporter.
-    function open(Violation calldata violation, uint256 rootIndex, bytes32[] calldata proof) external returns (bytes32 caseId);
+    /// @dev A bonded case of the same offence gives way: a live one ends (bond returned), and what an executed one took is deducted.
+    ///      Otherwise the accused could open a case of one wei against itself and have the report's case refused as used.
+    function open(Violation calldata violation, uint256 rootIndex, bytes32[] calldata proof)
+        external
+        returns (bytes32 caseId);
 
     /// @notice Opens a case on the caller's own word with a bond of BOND wei, lost to the accused if vetoed.
     function openWithBond(Violation calldata violation) external returns (bytes32 caseId);
@@ -81,6 +100,7 @@ interface ISlashingCourt {
     /// @notice Ends a case nobody executed in time. Anyone.
     function expire(bytes32 caseId) external;
 
+    /// @notice The case of an id. `amount` is wei asked for; once executed, wei taken for the offence.
     function caseAt(bytes32 caseId) external view returns (Case memory);
     /// @notice keccak256(abi.encode(providerId, class, epoch, evidenceHash)): each offence has one case.
     function caseIdOf(Violation calldata violation) external view returns (bytes32);

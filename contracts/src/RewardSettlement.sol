@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.30;
+
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {ExpiringPause} from "./ExpiringPause.sol";
+import {IExitGate} from "./interfaces/IExitGate.sol";
+import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
+import {IReportLimits} from "./interfaces/IReportLimits.sol";
+import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";
+import {ISlashSink} from "./interfaces/ISlashSink.sol";
+import {IStakeVault} from "./interfaces/IStakeVault.sol";
+import {ISwarmToken} from "./interfaces/ISwarmToken.sol";
+import {Emission} from "./libraries/Emission.sol";
+import {Leaves} from "./libraries/Leaves.sol";
+import {Report, SettlementLeaf} from "./types/Settlement.sol";
+
+/// @title Roots, claims, penalties and emission
+/// @dev Conservation: balance == minted + funded - Σ claimed + netted penalties (+ donations). Every wei of reward a leaf adds leaves
+///      either as pay or as a netted penalty, so Σ claimed <= Σ totals <= minted + funded (invariants 17, 18, 19).
+contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTransient {
+    using SafeERC20 for ISwarmToken;
+
+    /// @dev Roots before `decided` are activated or disabled for good; `activated` is the number of the last activated one among them.
+    struct Progress {
+        uint32 roots;
+        uint32 decided;
+        uint32 activated;
+        uint64 lastReportAt;
+    }
+
+    struct RootTotals {
+        uint128 reward;
+        uint128 penalty;
+    }
+
+    /// @dev A pause of activation longer than this would outlast every unbonding.
+    uint64 private constant MAX_ACTIVATION_FOR = 7 days;
+
+    ISwarmToken private immutable TOKEN;
+    IProviderRegistry private immutable REGISTRY;
+    IStakeVault private immutable VAULT;
+    ISlashSink private immutable SINK;
+
+    /// @dev Seconds between a report and the first claim against it.
+    uint64 private immutable ACTIVATION_FOR;
+
+    /// @dev Wei of epoch 0.
+    uint128 private immutable EMISSION_FIRST;
+
+    /// @dev Ray; factor of the emission from one epoch to the next.
+    uint256 private immutable EMISSION_DECAY_RAY;
+
+    /// @dev slot 2 (behind the pause), counters of roots and the unix second of the last report.
+    Progress private _progress;
+
+    /// @dev slot 3, wei minted for rewards and wei of fees received.
+    uint128 private _minted;
+    uint128 private _funded;
+
+    /// @dev slot 4, wei of penalties netted against rewards and not yet flushed to the sink.
+    uint128 private _netted;
+
+    /// @dev slot 5; `Progress.roots` of them.
+    mapping(uint256 rootIndex => Root) private _roots;
+
+    /// @dev slot 6, wei, cumulative since genesis, as of each root; kept per root because disabling one returns to the one before.
+    mapping(uint256 rootIndex => RootTotals) private _totals;
+
+    /// @dev slot 7, wei, cumulative since genesis.
+    mapping(uint256 providerId => Account) private _accounts;
+
+    constructor(
+        address authority,
+        ISwarmToken token,
+        IProviderRegistry registry,
+        IStakeVault vault,
+        ISlashSink sink,
+        SettlementParams memory params
+    ) AccessManaged(authority) {
+        require(address(token) != address(0) && address(registry) != address(0), ZeroAddress());
+        require(address(vault) != address(0) && address(sink) != address(0), ZeroAddress());
+        require(params.emissionDecayRay <= Emission.RAY, InvalidEmission(params.emissionDecayRay, Emission.RAY));
+        require(
+            params.activationFor != 0 && params.activationFor <= MAX_ACTIVATION_FOR,
+            InvalidActivation(params.activationFor)
+        );
+
+        TOKEN = token;
+        REGISTRY = registry;
+        VAULT = vault;
+        SINK = sink;
+        ACTIVATION_FOR = params.activationFor;
+        EMISSION_FIRST = params.emissionFirst;
+        EMISSION_DECAY_RAY = params.emissionDecayRay;
+        _progress.lastReportAt = SafeCast.toUint64(block.timestamp);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function acceptReport(Report calldata report) external restricted returns (uint256 rootIndex) {
+        uint256 owed = _requireFunded(report);
+        Progress memory progress = _decide(_progress);
+
+        rootIndex = progress.roots++;
+        progress.lastReportAt = SafeCast.toUint64(block.timestamp);
+        _progress = progress;
+        Root storage root = _roots[rootIndex];
+        root.root = report.root;
+        if (report.outcomesRoot != bytes32(0)) root.outcomesRoot = report.outcomesRoot;
+        root.activatesAt = progress.lastReportAt + ACTIVATION_FOR;
+        root.refBlock = report.refBlock;
+        root.epoch = report.epoch;
+        root.leafCount = report.leafCount;
+        _totals[rootIndex] = RootTotals(report.totalReward, report.totalPenalty);
+
+        _emitAccepted(rootIndex, report, root.activatesAt);
+
+        if (owed != 0) _mint(owed);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function disableRoot(uint256 rootIndex) external restricted {
+        require(rootIndex < _progress.roots, UnknownRoot(rootIndex));
+        Root storage root = _roots[rootIndex];
+        require(!root.disabled, RootIsDisabled(rootIndex));
+        require(block.timestamp < root.activatesAt, RootAlreadyActive(rootIndex));
+
+        root.disabled = true;
+
+        emit RootDisabled(rootIndex);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function settle(uint256 rootIndex, SettlementLeaf calldata leaf, bytes32[] calldata proof)
+        external
+        nonReentrant
+        returns (uint256 paid)
+    {
+        return _settle(rootIndex, _activeRoot(rootIndex), leafDomain(), leaf, proof);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function settleMany(uint256 rootIndex, SettlementLeaf[] calldata leaves, bytes32[][] calldata proofs)
+        external
+        nonReentrant
+    {
+        require(leaves.length == proofs.length, LengthMismatch(leaves.length, proofs.length));
+
+        bytes32 root = _activeRoot(rootIndex);
+        bytes32 domain = leafDomain();
+        for (uint256 i; i < leaves.length; ++i) {
+            _settle(rootIndex, root, domain, leaves[i], proofs[i]);
+        }
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function settleAndWithdraw(
+        uint256 rootIndex,
+        SettlementLeaf calldata leaf,
+        bytes32[] calldata proof,
+        uint256 requestId
+    ) external nonReentrant returns (uint256 paid, uint256 withdrawn) {
+        paid = _settle(rootIndex, _activeRoot(rootIndex), leafDomain(), leaf, proof);
+        withdrawn = VAULT.withdraw(leaf.providerId, requestId);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function fund(uint256 amount) external nonReentrant {
+        require(amount != 0, ZeroAmount());
+
+        _funded += SafeCast.toUint128(amount);
+
+        emit Funded(msg.sender, amount);
+
+        TOKEN.safeTransferFrom(msg.sender, address(this), amount);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function flushPenalties() external nonReentrant returns (uint256 amount) {
+        amount = _netted;
+        if (amount == 0) return 0;
+
+        _netted = 0;
+
+        emit PenaltiesFlushed(amount);
+
+        TOKEN.safeTransfer(address(SINK), amount);
+        SINK.deposit(bytes32(0), amount, address(0), 0);
+    }
+
+    /// @inheritdoc IExitGate
+    function exitStatus() external view returns (uint32 activatedRoots, uint64 lastReportAt) {
+        return (_latest(block.timestamp), _progress.lastReportAt);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function totals() external view returns (IReportLimits.Totals memory latest) {
+        uint256 roots = _latest(type(uint64).max);
+        if (roots == 0) return latest;
+        Root storage root = _roots[roots - 1];
+        RootTotals storage sums = _totals[roots - 1];
+        return IReportLimits.Totals(root.epoch + 1, root.leafCount, root.refBlock, sums.reward, sums.penalty);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function outcomeProven(uint256 rootIndex, bytes32 leafHash, bytes32[] calldata proof) external view returns (bool) {
+        Root storage root = _roots[rootIndex];
+        if (rootIndex >= _progress.roots || root.disabled || block.timestamp < root.activatesAt) return false;
+        return Leaves.proven(proof, root.outcomesRoot, leafHash);
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function rootCount() external view returns (uint256) {
+        return _progress.roots;
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function rootAt(uint256 rootIndex) external view returns (Root memory) {
+        return _roots[rootIndex];
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function account(uint256 providerId) external view returns (Account memory) {
+        return _accounts[providerId];
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function totalMinted() external view returns (uint256) {
+        return _minted;
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function totalFunded() external view returns (uint256) {
+        return _funded;
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function nettedPenalties() external view returns (uint256) {
+        return _netted;
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function leafDomain() public view returns (bytes32) {
+        return Leaves.domain("Swarm/Settlement/v1");
+    }
+
+    /// @inheritdoc IRewardSettlement
+    function cumulativeEmission(uint256 epochs) public view returns (uint256) {
+        return Emission.cumulative(EMISSION_FIRST, EMISSION_DECAY_RAY, epochs);
+    }
+
+    /// @dev Nets one line; pays, nets or takes exactly the difference of its growth (invariant 19).
+    function _settle(
+        uint256 rootIndex,
+        bytes32 root,
+        bytes32 domain,
+        SettlementLeaf calldata leaf,
+        bytes32[] calldata proof
+    ) private returns (uint256 paid) {
+        _requireProven(root, domain, leaf, proof);
+        // An older root after a newer one, or the same root twice, changes nothing (invariant 20).
+        if (VAULT.pool(leaf.providerId).settledRoots > rootIndex) return 0;
+
+        Account storage line = _accounts[leaf.providerId];
+        uint256 reward = Math.saturatingSub(leaf.cumReward, line.claimed);
+        uint256 penalty = Math.saturatingSub(leaf.cumPenalty, line.penalised);
+        paid = Math.saturatingSub(reward, penalty);
+        if (reward != 0) line.claimed = leaf.cumReward;
+        if (penalty != 0) line.penalised = leaf.cumPenalty;
+        if (reward != paid) _netted += SafeCast.toUint128(reward - paid);
+
+        _pay(rootIndex, leaf.providerId, reward, penalty, paid);
+        _takeShortfall(rootIndex, leaf.providerId, Math.saturatingSub(penalty, reward));
+    }
+
+    function _pay(uint256 rootIndex, uint256 providerId, uint256 reward, uint256 penalty, uint256 paid) private {
+        address payout = paid == 0 ? address(0) : REGISTRY.payoutOf(providerId);
+
+        emit Settled(providerId, rootIndex, payout, reward, penalty, paid);
+
+        if (paid != 0) _transfer(payout, paid);
+    }
+
+    /// @dev A pause stops pay only: penalties and settlements without pay go on, so it holds nobody longer than itself (invariant 32).
+    function _transfer(address payout, uint256 paid) private whenNotPaused {
+        TOKEN.safeTransfer(payout, paid);
+    }
+
+    /// @dev Notes the settlement in the vault even when nothing is owed, because exits wait for it.
+    function _takeShortfall(uint256 rootIndex, uint256 providerId, uint256 owed) private {
+        uint256 taken = VAULT.takePenalty(providerId, owed, SafeCast.toUint32(rootIndex + 1));
+        if (taken < owed) emit PenaltyShortfall(providerId, owed - taken);
+    }
+
+    /// @dev Mints for this contract; `_requireFunded` has checked the schedule.
+    function _mint(uint256 amount) private {
+        _minted += SafeCast.toUint128(amount);
+
+        emit Minted(amount, _minted);
+
+        TOKEN.mint(address(this), amount);
+    }
+
+    function _emitAccepted(uint256 rootIndex, Report calldata report, uint64 activatesAt) private {
+        emit ReportAccepted(
+            rootIndex,
+            report.epoch,
+            report.root,
+            report.outcomesRoot,
+            report.manifestHash,
+            report.leafCount,
+            report.totalReward,
+            report.totalPenalty,
+            activatesAt
+        );
+    }
+
+    /// @dev Moves roots whose activation passed behind `decided`. Walks over roots that were pending at the last report only,
+    ///      so neither this nor `_latest` grows with history.
+    function _decide(Progress memory progress) private view returns (Progress memory) {
+        while (progress.decided < progress.roots && _roots[progress.decided].activatesAt <= block.timestamp) {
+            ++progress.decided;
+            if (!_roots[progress.decided - 1].disabled) progress.activated = progress.decided;
+        }
+        return progress;
+    }
+
+    /// @dev Number of the latest root that is not disabled and activates by `time`; 0 if none.
+    function _latest(uint256 time) private view returns (uint32) {
+        Progress memory progress = _progress;
+        for (uint32 roots = progress.roots; roots > progress.decided; --roots) {
+            Root storage root = _roots[roots - 1];
+            if (!root.disabled && root.activatesAt <= time) return roots;
+        }
+        return progress.activated;
+    }
+
+    /// @dev Wei to mint so that every reward is backed, inside the schedule (invariants 18, 23).
+    function _requireFunded(Report calldata report) private view returns (uint256 owed) {
+        uint256 held = uint256(_minted) + _funded;
+        if (report.totalReward <= held) return 0;
+        owed = report.totalReward - held;
+        uint256 mintable = Math.saturatingSub(cumulativeEmission(uint256(report.epoch) + 1), _minted);
+        require(owed <= mintable, NotFunded(held + mintable, report.totalReward));
+    }
+
+    function _activeRoot(uint256 rootIndex) private view returns (bytes32) {
+        require(rootIndex < _progress.roots, UnknownRoot(rootIndex));
+        Root storage root = _roots[rootIndex];
+        require(!root.disabled, RootIsDisabled(rootIndex));
+        require(block.timestamp >= root.activatesAt, RootNotActive(rootIndex, root.activatesAt));
+        return root.root;
+    }
+
+    /// @dev Provider 0 is the stone leaf that pads a tree of one provider; it belongs to nobody.
+    function _requireProven(bytes32 root, bytes32 domain, SettlementLeaf calldata leaf, bytes32[] calldata proof)
+        private
+        pure
+    {
+        require(leaf.providerId != 0, InvalidProof(0));
+        require(proof.length != 0, EmptyProof());
+        require(Leaves.proven(proof, root, Leaves.ofProvider(domain, leaf)), InvalidProof(leaf.providerId));
+    }
+}
