@@ -1,0 +1,306 @@
+"""Frozen values the steps of an epoch pass on: what was observed, what was judged, what is carried over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import (
+    BlockRef,
+    Deployment,
+    EpochResult,
+    JobOutcome,
+    Outcome,
+    Receipt,
+    SettlementLeaf,
+    Severity,
+    SignedCommitment,
+    SignedProof,
+    Verdict,
+    Violation,
+    ViolationClass,
+)
+from swarm_chain.core.params import Params
+from swarm_chain.core.units import (
+    ZERO_HASH,
+    Address,
+    Bps,
+    EpochNumber,
+    Hash32,
+    JobId,
+    Mtops,
+    ProviderId,
+    Signature,
+    Timestamp,
+    Wei,
+    WindowId,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """Which chain, contracts and numbers an epoch is settled by; epoch e is [epoch_start(e), epoch_end(e))."""
+
+    chain_id: int
+    genesis_at: Timestamp
+    beacon: Address
+    settlement: Address
+    court: Address
+    escrow: Address
+    params: Params
+
+    def epoch_start(self, epoch: int) -> Timestamp:
+        """First second of an epoch, chain time."""
+        return Timestamp(self.genesis_at + epoch * self.params.epoch.epoch_for)
+
+    def epoch_end(self, epoch: int) -> Timestamp:
+        """First second after an epoch, chain time; EpochOracle.epochEnd."""
+        return self.epoch_start(epoch + 1)
+
+    def deadline(self, epoch: int) -> Timestamp:
+        """Last second at which a report of an epoch is taken; EpochOracle.deadlineOf."""
+        return Timestamp(self.epoch_end(epoch) + self.params.epoch.report_window_for)
+
+    def epoch_at(self, at: int) -> EpochNumber:
+        """Epoch a second of chain time lies in; 0 before genesis."""
+        return EpochNumber(max(at - self.genesis_at, 0) // self.params.epoch.epoch_for)
+
+
+def network_of(deployment: Deployment, params: Params, genesis_at: Timestamp) -> Network:
+    """Bind a deployment to its numbers.
+
+    Args:
+        deployment: addresses by contract name.
+        params: the preset the deployment was made with.
+        genesis_at: start of epoch 0, unix s (EpochOracle.epochEnd(0) less the length of an epoch).
+
+    Raises:
+        InvalidInputError: a contract is missing, or the preset is not the deployment's.
+    """
+    names = ("ChallengeBeacon", "RewardSettlement", "SlashingCourt", "JobEscrow")
+    missing = [name for name in names if name not in deployment.contracts]
+    if missing or params.name != deployment.params:
+        raise InvalidInputError(
+            f"deployment lacks {missing or 'nothing'} and was made with params {deployment.params}, not {params.name}",
+            fix="use the deployment file that `swarm dev up` or the deployment script wrote, and its preset",
+        )
+    beacon, settlement, court, escrow = (deployment.contracts[name] for name in names)
+    return Network(
+        chain_id=deployment.chain_id,
+        genesis_at=genesis_at,
+        beacon=beacon,
+        settlement=settlement,
+        court=court,
+        escrow=escrow,
+        params=params,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """When one member received a commitment: milliseconds of its own clock since it saw the window open."""
+
+    window_id: WindowId
+    node: Address
+    device: int
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollCall:
+    """How often one member found a node present in an epoch."""
+
+    node: Address
+    present: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFinding:
+    """What one member found on a completed job; `reason` is a stable code, empty when passed."""
+
+    job_id: JobId
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """Everything one member alone can know of an epoch; lists are ordered and free of duplicates."""
+
+    epoch: EpochNumber
+    member: Address
+    arrivals: tuple[Arrival, ...] = ()
+    roll_calls: tuple[RollCall, ...] = ()
+    jobs: tuple[JobFinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedObservation:
+    """An observation and its member's signature over Observation(epoch, member, sha256 of its bytes)."""
+
+    observation: Observation
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedReceipt:
+    """A job's receipt, the node's signature, and the content hashes its checkpoint root commits to."""
+
+    receipt: Receipt
+    signature: Signature
+    checkpoints: tuple[Hash32, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivocation:
+    """Two different commitments one node signed for one window and device; `first` has the lower root."""
+
+    first: SignedCommitment
+    second: SignedCommitment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The evidence of an epoch: with the chain, everything a report follows from."""
+
+    chain_id: int
+    epoch: EpochNumber
+    ref_block: BlockRef
+    params_version: int
+    previous_manifest_hash: Hash32 = ZERO_HASH
+    observations: tuple[SignedObservation, ...] = ()
+    commitments: tuple[SignedCommitment, ...] = ()
+    proofs: tuple[SignedProof, ...] = ()
+    equivocations: tuple[Equivocation, ...] = ()
+    receipts: tuple[SignedReceipt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Size of the run a device owes in every window of the coming epoch, fixed before the seed is known."""
+
+    node: Address
+    device: int
+    m: int
+    n: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastViolation:
+    """What escalation must remember of a violation."""
+
+    provider_id: ProviderId
+    violation_class: ViolationClass
+    severity: Severity
+    epoch: EpochNumber
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochState:
+    """What an epoch hands to the next one; published, so that anyone can go on from it. Tuples are ordered by id."""
+
+    epoch: EpochNumber
+    carry_wei: Wei
+    gross_wei: tuple[tuple[ProviderId, Wei], ...] = ()
+    violations: tuple[PastViolation, ...] = ()
+    plans: tuple[Plan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviousEpoch:
+    """The report a new one builds on: its leaves by provider id, its state and the hash the chain holds of it."""
+
+    manifest_hash: Hash32
+    leaves: tuple[SettlementLeaf, ...]
+    state: EpochState
+
+    @property
+    def epoch(self) -> EpochNumber:
+        """Epoch of that report."""
+        return self.state.epoch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedJob:
+    """What the members together found on a completed job, and how long a device worked for it."""
+
+    job_id: JobId
+    outcome: Outcome
+    reason: str = ""
+    device_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochFacts:
+    """What the evidence says, judged: the only input of settlement besides chain, previous epoch and params.
+
+    `windows` are those that count; `availability` holds measured nodes only; `maintenance` nodes announced to be away.
+    """
+
+    epoch: EpochNumber
+    windows: tuple[WindowId, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    availability: Mapping[Address, Bps] = field(default_factory=dict)
+    jobs: tuple[JudgedJob, ...] = ()
+    equivocations: tuple[Equivocation, ...] = ()
+    maintenance: frozenset[Address] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "availability", MappingProxyType(dict(self.availability)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pools:
+    """How much an epoch may pay: emission, demand, and the part that proven categories share."""
+
+    emission_wei: Wei
+    paid_seconds: int
+    offered_seconds: int
+    utilisation_bps: Bps
+    pool_wei: Wei
+    compute_wei: Wei
+    carried_in_wei: Wei
+    total_weight: int
+    carry_out_wei: Wei
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewardLine:
+    """All that led to one provider's reward and penalty of an epoch; `excused` says why no penalty can apply."""
+
+    provider_id: ProviderId
+    units_mtops: Mtops
+    covered_mtops: Mtops
+    quality_bps: Bps
+    multiplier_bps: Bps
+    weight: int
+    reward_wei: Wei
+    availability_bps: Bps | None
+    excused: str
+    shortfall_bps: Bps
+    base_wei: Wei
+    penalty_wei: Wei
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundViolation:
+    """A violation and the canonical JSON its evidence hash is of."""
+
+    violation: Violation
+    evidence: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What settle_epoch returns: the result, totals since genesis, how it came about, what the next epoch needs."""
+
+    result: EpochResult
+    total_reward_wei: Wei
+    total_penalty_wei: Wei
+    pools: Pools
+    lines: tuple[RewardLine, ...]
+    found: tuple[FoundViolation, ...]
+    jobs: tuple[JobOutcome, ...]
+    next_state: EpochState
