@@ -1,1 +1,1 @@
-"""What a member remembers: a cache of evidence and an outbox. Deleted, it is rebuilt from the chain and the published bundles."""
+"""What a member remembers: a cache of evidence and an outbox; deleted, it is rebuilt from chain and publications."""

@@ -1,0 +1,233 @@
+"""Shapes of every HTTP body: strict types, bounded sizes, no unknown fields; parsed values come out as core values."""
+
+import base64
+import binascii
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.alias_generators import to_camel
+
+from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
+from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import (
+    Commitment,
+    Heartbeat,
+    JobKind,
+    Opening,
+    Proof,
+    Receipt,
+    SignedCommitment,
+    SignedProof,
+)
+from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
+
+MAX_DEVICES = 64
+MAX_DRAWS = 64
+MAX_PATH = 32
+HEAD_BYTES = 64
+UINT32_MAX = 2**32 - 1
+
+
+def _checksummed(text: str) -> str:
+    if checksum_address(address_bytes(Address(text))) != text:
+        raise ValueError("address is not checksummed (EIP-55)")
+    return text
+
+
+HexHash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{64}$")]
+HexHead = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{128}$")]
+HexSignature = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{130}$")]
+HexAddress = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_checksummed)]
+Uint32 = Annotated[int, Field(ge=0, le=UINT32_MAX)]
+Uint53 = Annotated[int, Field(ge=0, lt=2**53)]
+PathHashes = Annotated[list[HexHash], Field(max_length=MAX_PATH)]
+
+
+class Body(BaseModel):
+    """Base of all bodies: nothing is converted, nothing unknown is accepted."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
+
+
+class CommitmentFields(Body):
+    """ComputeCommitment."""
+
+    window_id: Uint53
+    node: HexAddress
+    device: Annotated[int, Field(ge=0, lt=MAX_DEVICES)]
+    m: Uint32
+    n: Uint32
+    steps: Uint32
+    root: HexHash
+
+
+class CommitmentBody(Body):
+    """POST /v1/commitments."""
+
+    commitment: CommitmentFields
+    signature: HexSignature
+
+    def to_core(self) -> SignedCommitment:
+        """The core value of this body."""
+        c = self.commitment
+        commitment = Commitment(
+            window_id=WindowId(c.window_id),
+            node=Address(c.node),
+            device=c.device,
+            m=c.m,
+            n=c.n,
+            steps=c.steps,
+            root=hash_from_hex(c.root),
+        )
+        return SignedCommitment(commitment=commitment, signature=signature_bytes(self.signature))
+
+
+class OpeningFields(Body):
+    """One drawn row."""
+
+    row: Uint32
+    head: HexHead
+    path: PathHashes
+
+
+class ProofFields(Body):
+    """ComputeProof with its openings."""
+
+    window_id: Uint53
+    node: HexAddress
+    device: Annotated[int, Field(ge=0, lt=MAX_DEVICES)]
+    root: HexHash
+    openings: Annotated[list[OpeningFields], Field(min_length=1, max_length=MAX_DRAWS)]
+
+
+class ProofBody(Body):
+    """POST /v1/proofs."""
+
+    proof: ProofFields
+    signature: HexSignature
+
+    def to_core(self) -> SignedProof:
+        """The core value of this body."""
+        p = self.proof
+        openings = tuple(
+            Opening(row=o.row, head=bytes.fromhex(o.head[2:]), path=tuple(map(hash_from_hex, o.path)))
+            for o in p.openings
+        )
+        proof = Proof(
+            window_id=WindowId(p.window_id),
+            node=Address(p.node),
+            device=p.device,
+            root=hash_from_hex(p.root),
+            openings=openings,
+        )
+        return SignedProof(proof=proof, signature=signature_bytes(self.signature))
+
+
+class HeartbeatFields(Body):
+    """Heartbeat."""
+
+    node: HexAddress
+    sequence: Uint53
+    issued_at: Uint53
+    expires_at: Uint53
+
+
+class HeartbeatBody(Body):
+    """POST /v1/heartbeats."""
+
+    heartbeat: HeartbeatFields
+    signature: HexSignature
+
+    def to_core(self) -> tuple[Heartbeat, Signature]:
+        """The core value of this body and its signature."""
+        h = self.heartbeat
+        heartbeat = Heartbeat(
+            node=Address(h.node),
+            sequence=h.sequence,
+            issued_at=Timestamp(h.issued_at),
+            expires_at=Timestamp(h.expires_at),
+        )
+        return heartbeat, signature_bytes(self.signature)
+
+
+class ReceiptFields(Body):
+    """JobReceipt."""
+
+    job_id: Uint53
+    kind: Annotated[int, Field(ge=1, le=6)]
+    node: HexAddress
+    spec_hash: HexHash
+    input_digest: HexHash
+    output_digest: HexHash
+    checkpoint_root: HexHash
+    checkpoint_count: Annotated[int, Field(ge=0, le=MAX_CHECKPOINTS)]
+    device_seconds: Uint53
+    started_at: Uint53
+    finished_at: Uint53
+    exit_code: Uint32
+
+    def to_core(self) -> Receipt:
+        """The core value of these fields."""
+        return Receipt(
+            job_id=JobId(self.job_id),
+            kind=JobKind(self.kind),
+            node=Address(self.node),
+            spec_hash=hash_from_hex(self.spec_hash),
+            input_digest=hash_from_hex(self.input_digest),
+            output_digest=hash_from_hex(self.output_digest),
+            checkpoint_root=hash_from_hex(self.checkpoint_root),
+            checkpoint_count=self.checkpoint_count,
+            device_seconds=self.device_seconds,
+            started_at=Timestamp(self.started_at),
+            finished_at=Timestamp(self.finished_at),
+            exit_code=self.exit_code,
+        )
+
+
+class ReceiptBody(Body):
+    """POST /v1/jobs/{id}/receipts."""
+
+    receipt: ReceiptFields
+    signature: HexSignature
+    checkpoints: Annotated[list[HexHash], Field(max_length=MAX_CHECKPOINTS)]
+
+    def content_hashes(self) -> tuple[Hash32, ...]:
+        """Content hashes of all checkpoints, in order."""
+        return tuple(map(hash_from_hex, self.checkpoints))
+
+
+class CheckpointBody(Body):
+    """POST /v1/jobs/{id}/checkpoints."""
+
+    node: HexAddress
+    index: Annotated[int, Field(ge=0, lt=MAX_CHECKPOINTS)]
+    content: Annotated[str, StringConstraints(max_length=MAX_CHECKPOINT_BYTES // 3 * 4 + 4)]
+    path: PathHashes
+    signature: HexSignature
+
+    def content_bytes(self) -> bytes:
+        """The uploaded bytes.
+
+        Raises:
+            InvalidInputError: the text is no base64.
+        """
+        try:
+            return base64.b64decode(self.content, validate=True)
+        except binascii.Error as error:
+            raise InvalidInputError("content is no base64", fix="send standard base64 with padding") from error
+
+    def path_hashes(self) -> tuple[Hash32, ...]:
+        """Siblings, the leaf's own first."""
+        return tuple(map(hash_from_hex, self.path))
+
+
+class SpecBody(Body):
+    """POST /v1/jobs/specs; the spec itself is checked by its kind when a job is planned and run."""
+
+    spec: dict[str, object]
+
+
+def signature_bytes(text: str) -> Signature:
+    """65 bytes of a 0x-hex signature that the schema has checked."""
+    return Signature(bytes.fromhex(text[2:]))
