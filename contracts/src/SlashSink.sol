@@ -37,6 +37,7 @@ contract SlashSink is ISlashSink, AccessManaged {
 
     /// @param authority AccessManager that names the vault and the timelock.
     constructor(address authority, ISwarmToken token) AccessManaged(authority) {
+        require(address(token) != address(0), ZeroAddress());
         TOKEN = token;
     }
 

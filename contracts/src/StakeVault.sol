@@ -73,6 +73,10 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         AccessManaged(authority)
         VaultSettings(params)
     {
+        require(
+            address(token) != address(0) && address(registry) != address(0) && address(sink) != address(0),
+            ZeroAddress()
+        );
         (TOKEN, REGISTRY, SINK) = (token, registry, sink);
     }
 
@@ -249,8 +253,8 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
 
         _pools[providerId].tokens += amount.toUint128();
         totalStaked += amount;
-        // Stake can leave after MIN_UNBONDING, so no court judges an older offence.
-        uint256 horizon = Math.saturatingSub(block.timestamp, MIN_UNBONDING);
+        // No offence older than the longest unbonding is judged: the stake behind it could have left long ago.
+        uint256 horizon = Math.saturatingSub(block.timestamp, MAX_UNBONDING);
         bool added = _tranches[providerId].add(block.timestamp, amount, horizon);
         require(added, TooManyDeposits(StakeTranches.MAX_TRANCHES));
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {ExpiringPause} from "./ExpiringPause.sol";
 import {IExitGate} from "./interfaces/IExitGate.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
@@ -8,6 +10,8 @@ import {IStakeVault} from "./interfaces/IStakeVault.sol";
 /// @title What the timelock may change in the vault, and how far
 /// @dev Changes reach later requests and later cases only: a request keeps the maturity it was made with. Invariants 16, 33, 34.
 abstract contract VaultSettings is IStakeVault, ExpiringPause {
+    using SafeCast for uint256;
+
     /// @notice No deployment may hold stake longer than this, seconds.
     uint64 public constant LONGEST_UNBONDING = 366 days;
 
@@ -87,8 +91,8 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
         require(providerBps != 0 && providerBps <= BPS, InvalidBps(providerBps));
         require(globalBps != 0 && globalBps <= BPS, InvalidBps(globalBps));
 
-        providerBucketBps = uint16(providerBps);
-        globalBucketBps = uint16(globalBps);
+        providerBucketBps = providerBps.toUint16();
+        globalBucketBps = globalBps.toUint16();
 
         emit BucketsChanged(providerBps, globalBps);
     }

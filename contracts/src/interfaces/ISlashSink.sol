@@ -12,6 +12,7 @@ interface ISlashSink {
     error BountyTooHigh(uint256 bps, uint256 maxBps);
     error NothingToClaim(address reporter);
     error InsufficientInsurance(uint256 have, uint256 want);
+    error ZeroAddress();
     /// @notice The sink holds fewer wei than its accounts and the deposit need.
     error NotReceived(uint256 have, uint256 want);
 

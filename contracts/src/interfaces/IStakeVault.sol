@@ -74,9 +74,10 @@ interface IStakeVault {
     error WrongAmountReceived(uint256 have, uint256 want);
     error NotStaker(uint256 providerId, address caller);
     error ProviderCannotStake(uint256 providerId);
-    /// @notice The provider made `max` deposits within one unbonding time; a larger deposit replaces many small ones.
+    /// @notice The provider made `max` deposits within MAX_UNBONDING; one larger deposit replaces many small ones.
     error TooManyDeposits(uint256 max);
     error ExitGateNotSet();
+    error ZeroAddress();
     error InvalidWindow(uint256 have);
 
     /// @notice Adds stake to a provider. Only its owner.

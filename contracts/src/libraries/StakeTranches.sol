@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 /// @title One provider's stake by the second it arrived
@@ -23,11 +24,11 @@ library StakeTranches {
     }
 
     /// @dev Bounds every loop below.
-    uint256 internal constant MAX_TRANCHES = 32;
+    uint256 internal constant MAX_TRANCHES = 64;
 
     /// @notice Adds a deposit of second `at`, which is not before the newest tranche.
     /// @param horizon Offences up to this second are no longer judged, so older tranches may be told apart no more.
-    /// @return added False when 32 deposits are younger than the horizon.
+    /// @return added False when 64 deposits are younger than the horizon.
     function add(Tranche[] storage self, uint256 at, uint256 amount, uint256 horizon) internal returns (bool added) {
         uint256 length = self.length;
         if (length != 0 && self[length - 1].at == at) {
@@ -56,8 +57,8 @@ library StakeTranches {
             Tranche storage tranche = self[--i];
             if (tranche.at > at) continue;
 
-            uint256 part = tranche.tokens < amount ? tranche.tokens : amount;
-            tranche.tokens -= uint208(part);
+            uint256 part = Math.min(tranche.tokens, amount);
+            tranche.tokens -= part.toUint208();
             amount -= part;
         }
         while (self.length != 0 && self[self.length - 1].tokens == 0) {
