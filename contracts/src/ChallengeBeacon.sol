@@ -22,7 +22,7 @@ contract ChallengeBeacon is IChallengeBeacon, EIP712 {
 
     IEpochOracle private immutable ORACLE;
 
-    /// @dev slot 0; windowId (epoch << 16 | window) to its record.
+    /// @dev slot 2 (behind the EIP-712 names); windowId (epoch << 16 | window) to its record.
     mapping(uint256 windowId => Window) private _windows;
 
     modifier onlyMember() {

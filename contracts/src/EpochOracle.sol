@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IEpochOracle} from "./interfaces/IEpochOracle.sol";
 import {IReportLimits} from "./interfaces/IReportLimits.sol";
 import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";
@@ -39,28 +40,28 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     /// @dev Seconds after an epoch's end in which votes and the report are taken.
     uint64 private immutable REPORT_WINDOW_FOR;
 
-    /// @dev slot 0; the epoch voted on, bits of the seats that voted, last processed epoch + 1, its reference block, votes needed.
+    /// @dev slot 1; the epoch voted on, bits of the seats that voted, last processed epoch + 1, its reference block, votes needed.
     Round private _round;
 
-    /// @dev slot 1; a member's seat is its place in this list plus one.
+    /// @dev slot 2; a member's seat is its place in this list plus one.
     address[] private _members;
 
-    /// @dev slot 2; seat of a member or of its reporter, 0 for everyone else.
+    /// @dev slot 3; seat of a member or of its reporter, 0 for everyone else.
     mapping(address caller => uint256 seat) private _seatOf;
 
-    /// @dev slot 3; the one reporter of a member.
+    /// @dev slot 4; the one reporter of a member.
     mapping(address member => address reporter) private _reporterOf;
 
-    /// @dev slot 4; last vote cast from a seat, live while its bit is set.
+    /// @dev slot 5; last vote cast from a seat, live while its bit is set.
     mapping(uint256 seat => bytes32 reportHash) private _votes;
 
-    /// @dev slot 5; hash of the processed report of an epoch.
+    /// @dev slot 6; hash of the processed report of an epoch.
     mapping(uint32 epoch => bytes32 reportHash) private _processed;
 
-    /// @dev slot 6; checks every report before settlement takes it.
+    /// @dev slot 7; checks every report before settlement takes it.
     IReportLimits private _limits;
 
-    /// @dev slot 7; takes processed reports.
+    /// @dev slot 8; takes processed reports.
     IRewardSettlement private _settlement;
 
     constructor(address authority, EpochParams memory params, address[] memory members_, uint256 quorum_)
@@ -190,8 +191,8 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function currentEpoch() external view returns (uint32) {
-        if (block.timestamp <= GENESIS_AT) return 0;
-        return uint32((block.timestamp - GENESIS_AT) / EPOCH_FOR);
+        if (block.timestamp < GENESIS_AT) return 0;
+        return SafeCast.toUint32((block.timestamp - GENESIS_AT) / EPOCH_FOR);
     }
 
     /// @inheritdoc IEpochOracle
@@ -259,7 +260,7 @@ contract EpochOracle is IEpochOracle, AccessManaged {
         uint256 count = _members.length;
         require(quorum_ * 2 > count && quorum_ <= count, InvalidQuorum(quorum_, count));
 
-        _round.quorum = uint8(quorum_);
+        _round.quorum = SafeCast.toUint8(quorum_);
         _round.voters = 0;
 
         emit QuorumChanged(quorum_);
@@ -291,6 +292,6 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     }
 
     function _bit(uint256 seat) private pure returns (uint32) {
-        return uint32(1 << (seat - 1));
+        return SafeCast.toUint32(1 << (seat - 1));
     }
 }

@@ -7,9 +7,8 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {ExpiringPause} from "./ExpiringPause.sol";
-import {IExitGate} from "./interfaces/IExitGate.sol";
+import {SettlementRoots} from "./SettlementRoots.sol";
 import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
-import {IReportLimits} from "./interfaces/IReportLimits.sol";
 import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";
 import {ISlashSink} from "./interfaces/ISlashSink.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
@@ -18,35 +17,16 @@ import {Emission} from "./libraries/Emission.sol";
 import {Leaves} from "./libraries/Leaves.sol";
 import {Report, SettlementLeaf} from "./types/Settlement.sol";
 
-/// @title Roots, claims, penalties and emission
+/// @title Claims, penalties and emission
 /// @dev Conservation: balance == minted + funded - Σ claimed + netted penalties (+ donations). Every wei of reward a leaf adds leaves
 ///      either as pay or as a netted penalty, so Σ claimed <= Σ totals <= minted + funded (invariants 17, 18, 19).
-contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTransient {
+contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTransient {
     using SafeERC20 for ISwarmToken;
-
-    /// @dev Roots before `decided` are activated or disabled for good; `activated` is the number of the last activated one among them.
-    struct Progress {
-        uint32 roots;
-        uint32 decided;
-        uint32 activated;
-        uint64 lastReportAt;
-    }
-
-    struct RootTotals {
-        uint128 reward;
-        uint128 penalty;
-    }
-
-    /// @dev A pause of activation longer than this would outlast every unbonding.
-    uint64 private constant MAX_ACTIVATION_FOR = 7 days;
 
     ISwarmToken private immutable TOKEN;
     IProviderRegistry private immutable REGISTRY;
     IStakeVault private immutable VAULT;
     ISlashSink private immutable SINK;
-
-    /// @dev Seconds between a report and the first claim against it.
-    uint64 private immutable ACTIVATION_FOR;
 
     /// @dev Wei of epoch 0.
     uint128 private immutable EMISSION_FIRST;
@@ -54,21 +34,12 @@ contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTr
     /// @dev Ray; factor of the emission from one epoch to the next.
     uint256 private immutable EMISSION_DECAY_RAY;
 
-    /// @dev slot 2 (behind the pause), counters of roots and the unix second of the last report.
-    Progress private _progress;
-
-    /// @dev slot 3, wei minted for rewards and wei of fees received.
+    /// @dev slot 5 (behind pause and roots), wei minted for rewards and wei of fees received.
     uint128 private _minted;
     uint128 private _funded;
 
-    /// @dev slot 4, wei of penalties netted against rewards and not yet flushed to the sink.
+    /// @dev slot 6, wei of penalties netted against rewards and not yet flushed to the sink.
     uint128 private _netted;
-
-    /// @dev slot 5; `Progress.roots` of them.
-    mapping(uint256 rootIndex => Root) private _roots;
-
-    /// @dev slot 6, wei, cumulative since genesis, as of each root; kept per root because disabling one returns to the one before.
-    mapping(uint256 rootIndex => RootTotals) private _totals;
 
     /// @dev slot 7, wei, cumulative since genesis.
     mapping(uint256 providerId => Account) private _accounts;
@@ -80,57 +51,25 @@ contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTr
         IStakeVault vault,
         ISlashSink sink,
         SettlementParams memory params
-    ) AccessManaged(authority) {
+    ) AccessManaged(authority) SettlementRoots(params.activationFor) {
         require(address(token) != address(0) && address(registry) != address(0), ZeroAddress());
         require(address(vault) != address(0) && address(sink) != address(0), ZeroAddress());
         require(params.emissionDecayRay <= Emission.RAY, InvalidEmission(params.emissionDecayRay, Emission.RAY));
-        require(
-            params.activationFor != 0 && params.activationFor <= MAX_ACTIVATION_FOR,
-            InvalidActivation(params.activationFor)
-        );
 
         TOKEN = token;
         REGISTRY = registry;
         VAULT = vault;
         SINK = sink;
-        ACTIVATION_FOR = params.activationFor;
         EMISSION_FIRST = params.emissionFirst;
         EMISSION_DECAY_RAY = params.emissionDecayRay;
-        _progress.lastReportAt = SafeCast.toUint64(block.timestamp);
     }
 
     /// @inheritdoc IRewardSettlement
     function acceptReport(Report calldata report) external restricted returns (uint256 rootIndex) {
         uint256 owed = _requireFunded(report);
-        Progress memory progress = _decide(_progress);
 
-        rootIndex = progress.roots++;
-        progress.lastReportAt = SafeCast.toUint64(block.timestamp);
-        _progress = progress;
-        Root storage root = _roots[rootIndex];
-        root.root = report.root;
-        if (report.outcomesRoot != bytes32(0)) root.outcomesRoot = report.outcomesRoot;
-        root.activatesAt = progress.lastReportAt + ACTIVATION_FOR;
-        root.refBlock = report.refBlock;
-        root.epoch = report.epoch;
-        root.leafCount = report.leafCount;
-        _totals[rootIndex] = RootTotals(report.totalReward, report.totalPenalty);
-
-        _emitAccepted(rootIndex, report, root.activatesAt);
-
+        rootIndex = _append(report);
         if (owed != 0) _mint(owed);
-    }
-
-    /// @inheritdoc IRewardSettlement
-    function disableRoot(uint256 rootIndex) external restricted {
-        require(rootIndex < _progress.roots, UnknownRoot(rootIndex));
-        Root storage root = _roots[rootIndex];
-        require(!root.disabled, RootIsDisabled(rootIndex));
-        require(block.timestamp < root.activatesAt, RootAlreadyActive(rootIndex));
-
-        root.disabled = true;
-
-        emit RootDisabled(rootIndex);
     }
 
     /// @inheritdoc IRewardSettlement
@@ -189,37 +128,6 @@ contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTr
 
         TOKEN.safeTransfer(address(SINK), amount);
         SINK.deposit(bytes32(0), amount, address(0), 0);
-    }
-
-    /// @inheritdoc IExitGate
-    function exitStatus() external view returns (uint32 activatedRoots, uint64 lastReportAt) {
-        return (_latest(block.timestamp), _progress.lastReportAt);
-    }
-
-    /// @inheritdoc IRewardSettlement
-    function totals() external view returns (IReportLimits.Totals memory latest) {
-        uint256 roots = _latest(type(uint64).max);
-        if (roots == 0) return latest;
-        Root storage root = _roots[roots - 1];
-        RootTotals storage sums = _totals[roots - 1];
-        return IReportLimits.Totals(root.epoch + 1, root.leafCount, root.refBlock, sums.reward, sums.penalty);
-    }
-
-    /// @inheritdoc IRewardSettlement
-    function outcomeProven(uint256 rootIndex, bytes32 leafHash, bytes32[] calldata proof) external view returns (bool) {
-        Root storage root = _roots[rootIndex];
-        if (rootIndex >= _progress.roots || root.disabled || block.timestamp < root.activatesAt) return false;
-        return Leaves.proven(proof, root.outcomesRoot, leafHash);
-    }
-
-    /// @inheritdoc IRewardSettlement
-    function rootCount() external view returns (uint256) {
-        return _progress.roots;
-    }
-
-    /// @inheritdoc IRewardSettlement
-    function rootAt(uint256 rootIndex) external view returns (Root memory) {
-        return _roots[rootIndex];
     }
 
     /// @inheritdoc IRewardSettlement
@@ -304,40 +212,6 @@ contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTr
         TOKEN.mint(address(this), amount);
     }
 
-    function _emitAccepted(uint256 rootIndex, Report calldata report, uint64 activatesAt) private {
-        emit ReportAccepted(
-            rootIndex,
-            report.epoch,
-            report.root,
-            report.outcomesRoot,
-            report.manifestHash,
-            report.leafCount,
-            report.totalReward,
-            report.totalPenalty,
-            activatesAt
-        );
-    }
-
-    /// @dev Moves roots whose activation passed behind `decided`. Walks over roots that were pending at the last report only,
-    ///      so neither this nor `_latest` grows with history.
-    function _decide(Progress memory progress) private view returns (Progress memory) {
-        while (progress.decided < progress.roots && _roots[progress.decided].activatesAt <= block.timestamp) {
-            ++progress.decided;
-            if (!_roots[progress.decided - 1].disabled) progress.activated = progress.decided;
-        }
-        return progress;
-    }
-
-    /// @dev Number of the latest root that is not disabled and activates by `time`; 0 if none.
-    function _latest(uint256 time) private view returns (uint32) {
-        Progress memory progress = _progress;
-        for (uint32 roots = progress.roots; roots > progress.decided; --roots) {
-            Root storage root = _roots[roots - 1];
-            if (!root.disabled && root.activatesAt <= time) return roots;
-        }
-        return progress.activated;
-    }
-
     /// @dev Wei to mint so that every reward is backed, inside the schedule (invariants 18, 23).
     function _requireFunded(Report calldata report) private view returns (uint256 owed) {
         uint256 held = uint256(_minted) + _funded;
@@ -345,14 +219,6 @@ contract RewardSettlement is IRewardSettlement, ExpiringPause, ReentrancyGuardTr
         owed = report.totalReward - held;
         uint256 mintable = Math.saturatingSub(cumulativeEmission(uint256(report.epoch) + 1), _minted);
         require(owed <= mintable, NotFunded(held + mintable, report.totalReward));
-    }
-
-    function _activeRoot(uint256 rootIndex) private view returns (bytes32) {
-        require(rootIndex < _progress.roots, UnknownRoot(rootIndex));
-        Root storage root = _roots[rootIndex];
-        require(!root.disabled, RootIsDisabled(rootIndex));
-        require(block.timestamp >= root.activatesAt, RootNotActive(rootIndex, root.activatesAt));
-        return root.root;
     }
 
     /// @dev Provider 0 is the stone leaf that pads a tree of one provider; it belongs to nobody.
