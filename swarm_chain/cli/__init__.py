@@ -1,0 +1,1 @@
+"""The `swarm` command: nouns, then verbs; one module per noun."""

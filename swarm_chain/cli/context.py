@@ -1,0 +1,113 @@
+"""What a command works with: settings, output, deployment, chain, key and oracle, each made when first asked for."""
+
+import sys
+from functools import cached_property
+from getpass import getpass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from swarm_chain.cli.output import Output
+from swarm_chain.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import typer
+
+    from swarm_chain.adapters.rpc import Web3Reader
+    from swarm_chain.cli.config import Settings
+    from swarm_chain.cli.oracle_client import OracleClient
+    from swarm_chain.core.model import Deployment
+    from swarm_chain.ports import Signer
+
+
+class Session:
+    """One run of `swarm`.
+
+    Args:
+        as_json: the command line holds --json; known before options are parsed, because parsing may fail.
+    """
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.options: dict[str, Any] = {"json": True} if as_json else {}
+        self.hidden: list[str] = []  # secrets read in this run, to keep them out of logs and tracebacks
+
+    @cached_property
+    def output(self) -> Output:
+        """Where results, notes and questions go."""
+        return Output(as_json=bool(self.options.get("json")), assume_yes=bool(self.options.get("yes")))
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """Options, then environment, then defaults."""
+        from swarm_chain.cli.config import load_settings
+
+        return load_settings(self.options)
+
+    @cached_property
+    def deployment(self) -> "Deployment":
+        """The contracts, from --deployment, SWARM_DEPLOYMENT or SWARM_HOME/deployments/<chainId>.json."""
+        from swarm_chain.cli.connect import find_deployment
+
+        return find_deployment(self.settings)
+
+    @cached_property
+    def reader(self) -> "Web3Reader":
+        """The chain, checked to be the one of the deployment."""
+        from swarm_chain.cli.connect import open_reader
+
+        return open_reader(self.settings, self.deployment)
+
+    @cached_property
+    def signer(self) -> "Signer":
+        """The key of --keystore or --account, unlocked with its password."""
+        from swarm_chain.cli.keys import unlock
+
+        return unlock(self)
+
+    @cached_property
+    def oracle(self) -> "OracleClient":
+        """The oracle member of --oracle-url or SWARM_ORACLE_URL."""
+        from swarm_chain.cli.oracle_client import OracleClient
+
+        return OracleClient(self.settings.oracle_url)
+
+    def secret(self, prompt: str, file: Path | None) -> str:
+        """Reads a password or key: from a file ("-" is stdin), else from the terminal without echo. It is never an argument.
+
+        Args:
+            prompt: what to ask for.
+            file: where it is, or None.
+
+        Raises:
+            InvalidInputError: no such file, nothing in it, or nobody to ask (exit 3).
+        """
+        text = _read_secret(prompt, file).strip("\r\n")
+        self.hidden.append(text)
+        return text
+
+
+def session_of(ctx: "typer.Context") -> Session:
+    """The session of a running command."""
+    return ctx.ensure_object(Session)
+
+
+def _read_secret(prompt: str, file: Path | None) -> str:
+    if file is None:
+        if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
+            raise InvalidInputError(
+                f"{prompt} needed, and nobody is there to type it",
+                fix="give --password-file, or set ETH_PASSWORD to a file that holds it",
+                code="no_password",
+                exit_code=3,
+            )
+        return getpass(f"{prompt}: ", stream=sys.stderr)
+    if str(file) == "-":
+        return sys.stdin.readline() if sys.stdin else ""
+    try:
+        return file.expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(
+            f"cannot read {file}: {getattr(error, 'strerror', None) or 'not text'}",
+            fix="name a file that exists and that you may read",
+            code="unreadable_file",
+            exit_code=3,
+        ) from error

@@ -1,0 +1,174 @@
+"""What people and programs see: tables, notes and questions, or exactly one JSON document on stdout."""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from enum import Enum, IntEnum
+from typing import TYPE_CHECKING, Any
+
+from swarm_chain.core.errors import InvalidInputError, SwarmError
+from swarm_chain.core.units import Wei, format_swm
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+MAX_SAFE_INTEGER = 2**53
+PIPE_WIDTH = 200  # columns when nobody's terminal limits them
+
+
+class Output:
+    """One command's output.
+
+    stdout carries the result only; notes, questions and progress go to stderr, so pipes stay clean.
+
+    Args:
+        as_json: print one JSON document instead of tables.
+        assume_yes: ask nothing.
+    """
+
+    def __init__(self, *, as_json: bool = False, assume_yes: bool = False) -> None:
+        self.as_json = as_json
+        self.assume_yes = assume_yes
+        self._document: object = None
+
+    def show(self, document: object, *views: "RenderableType") -> None:
+        """Shows a result: the views to a person, the document to a program.
+
+        Args:
+            document: JSON-ready after `jsonable`; the last one shown is the one printed.
+            views: what rich can print; `table` and `facts` make some.
+        """
+        self._document = document
+        if not self.as_json:
+            console = _console(sys.stdout)
+            for view in views:
+                console.print(view)
+
+    def note(self, text: str) -> None:
+        """One line for a person, on stderr; silent with --json."""
+        if not self.as_json:
+            print(printable(text), file=sys.stderr, flush=True)
+
+    @contextmanager
+    def progress(self, text: str) -> Iterator[None]:
+        """Shows that something long is going on; one line where stderr is no terminal."""
+        if self.as_json or not sys.stderr.isatty():
+            self.note(f"{text} ...")
+            yield
+            return
+        with _console(sys.stderr).status(printable(text)):
+            yield
+
+    def confirm(self, question: str, *, typed: str | None = None) -> None:
+        """Asks before something happens; the default is No.
+
+        Args:
+            question: what will happen.
+            typed: for what cannot be undone: the text the person has to type.
+
+        Raises:
+            InvalidInputError: nobody is there to answer (exit 2).
+            SwarmError: the answer was no (exit 1).
+        """
+        if self.assume_yes:
+            return
+        if self.as_json or not _interactive():
+            raise InvalidInputError(
+                "confirmation needed, and nobody is there to answer",
+                fix="add --yes if you mean it",
+                code="confirmation_needed",
+            )
+        wanted = typed or "y"
+        print(f"{question} [type {typed} to go on] " if typed else f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        answer = sys.stdin.readline().strip()
+        if answer != wanted and not (typed is None and answer.lower() in {"y", "yes"}):
+            raise SwarmError("cancelled: nothing was sent or changed", code="cancelled")
+
+    def finish(self) -> None:
+        """Prints the JSON document, if that is what was asked for and there is one."""
+        if self.as_json and self._document is not None:
+            print(json.dumps(jsonable(self._document), ensure_ascii=False, indent=2))
+
+    def fail(self, error: SwarmError) -> int:
+        """Prints an error once, to the right place.
+
+        Returns:
+            The exit code.
+        """
+        if self.as_json:
+            print(json.dumps({**_json_error(error), "exitCode": error.exit_code}, ensure_ascii=False, indent=2))
+        else:
+            print(printable(f"error: {error.message}"), file=sys.stderr)
+            if error.fix:
+                print(printable(f"  fix: {error.fix}"), file=sys.stderr)
+        return error.exit_code
+
+
+def jsonable(value: object, key: str = "") -> Any:
+    """JSON form of a value: wei and large integers as decimal strings, bytes as 0x-hex, enums by name, dataclasses as objects.
+
+    Args:
+        value: anything the core has.
+        key: name it stands under; one that ends in "wei" makes an integer text.
+    """
+    if isinstance(value, Enum):
+        return value.name.lower() if isinstance(value, IntEnum) else value.value
+    if isinstance(value, bytes):
+        return "0x" + value.hex()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if key.lower().endswith("wei") or abs(value) > MAX_SAFE_INTEGER else value
+    if is_dataclass(value) and not isinstance(value, type):
+        return jsonable(asdict(value))
+    if isinstance(value, Mapping):
+        return {str(name): jsonable(item, str(name)) for name, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [jsonable(item, key) for item in value]
+    return value if value is None or isinstance(value, str | bool | float) else str(value)
+
+
+def printable(text: object) -> str:
+    """Text without control characters, so that nobody's data can steer the terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+
+
+def swm(amount: Wei | None) -> str:
+    """Amount for a person; "unknown" rather than zero when it is not known."""
+    return "unknown" if amount is None else f"{format_swm(amount)} SWM"
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "RenderableType":
+    """A table; columns whose name starts with '>' are right-aligned."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(title=title, title_justify="left")
+    for column in columns:
+        right = column.startswith(">")
+        grid.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(printable(cell)) for cell in row))
+    return grid
+
+
+def facts(title: str, values: Mapping[str, object]) -> "RenderableType":
+    """Two columns: name and value."""
+    return table(title, ("what", "value"), tuple(values.items()))
+
+
+def _json_error(error: SwarmError) -> dict[str, Any]:
+    document: dict[str, Any] = jsonable(error.as_dict())
+    return document
+
+
+def _interactive() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+def _console(stream: Any) -> "Console":
+    from rich.console import Console
+
+    return Console(
+        file=stream, markup=False, highlight=False, emoji=False, width=None if stream.isatty() else PIPE_WIDTH
+    )
