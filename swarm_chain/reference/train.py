@@ -1,0 +1,189 @@
+"""Deterministic training: the node runs it, the oracle replays drawn segments and compares hashes.
+
+    spec --initial_checkpoint--> content 0 --run_segment(0)--> content 1 --run_segment(1)--> … --> content `segments`
+
+Same bytes in every process on machines of the same kind: float32, one thread, deterministic kernels, data and
+starting values from counters. The kind of machine is written into each checkpoint; another kind refuses to replay
+instead of finding a difference.
+"""
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isfinite, prod
+from struct import pack
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swarm_chain.core.checkpoints import content_hash
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.units import ZERO_HASH, Hash32
+from swarm_chain.reference.checkpoint import Checkpoint, dump_checkpoint, parse_checkpoint
+from swarm_chain.reference.data import held_out_batch, initial_parameters, train_batch
+from swarm_chain.reference.models import mean_loss, predict
+from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, parameter_shapes, spec_hash
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """Quality on data the model never saw: loss in millionths of a nat, accuracy in bps."""
+
+    loss_micro: int
+    accuracy_bps: int
+
+
+def initial_checkpoint(spec: TrainSpec) -> bytes:
+    """Content of checkpoint 0: everybody who knows the spec makes the same bytes."""
+    shapes = parameter_shapes(spec)
+    sizes = tuple((prod(shape), shape[0] if name != "embed" else shape[1]) for name, shape in shapes)
+    state = np.zeros((STATE_COPIES, spec.parameter_count), dtype=np.float32)
+    state[0] = initial_parameters(spec, sizes)
+    return dump_checkpoint(
+        Checkpoint(
+            spec=spec_hash(spec.document()),
+            previous=ZERO_HASH,
+            index=0,
+            loss_bits=bytes(4),
+            platform=machine_kind(),
+            state=state,
+        )
+    )
+
+
+def run_segment(spec: TrainSpec, content: bytes, index: int) -> bytes:
+    """Train one segment.
+
+    Args:
+        spec: the run.
+        content: checkpoint `index`, as `initial_checkpoint` or `run_segment` wrote it.
+        index: number of the segment, in [0, spec.segments).
+
+    Returns:
+        Content of checkpoint `index` + 1.
+
+    Raises:
+        InvalidInputError: the content is not this checkpoint, or the run diverges.
+        UnavailableError: the checkpoint was made on another kind of machine.
+
+    Source: jobs.md, row "train"; Adam: arXiv 1412.6980, algorithm 1.
+    """
+    start = parse_checkpoint(spec, content)
+    _require_start(spec, start, index)
+    first = index * spec.segment_steps
+    with _pinned():
+        state, loss = _run_steps(spec, start.state, range(first, first + spec.segment_steps))
+    if not (np.isfinite(state).all() and isfinite(loss)):
+        raise InvalidInputError(
+            f"training diverged in segment {index}", fix="lower learning_rate_micro", code="diverged"
+        )
+    end = Checkpoint(
+        spec=start.spec,
+        previous=content_hash(content),
+        index=index + 1,
+        loss_bits=pack(">f", loss),
+        platform=start.platform,
+        state=state,
+    )
+    return dump_checkpoint(end)
+
+
+def replays(spec: TrainSpec, start: bytes, index: int, end: Hash32) -> bool:
+    """Tell whether segment `index` leads from a start checkpoint to the claimed content hash.
+
+    Args:
+        spec: the run.
+        start: bytes of checkpoint `index`.
+        index: number of the segment.
+        end: claimed content hash of checkpoint `index` + 1.
+
+    Raises:
+        InvalidInputError: the start is no checkpoint of this run, or the run diverges from it.
+        UnavailableError: this machine is of another kind than the one that trained.
+    """
+    return content_hash(run_segment(spec, start, index)) == end
+
+
+def final_metrics(spec: TrainSpec, content: bytes) -> Metrics:
+    """Measure a checkpoint on held-out data.
+
+    Args:
+        spec: the run.
+        content: any checkpoint of it.
+    """
+    import torch
+
+    checkpoint = parse_checkpoint(spec, content)
+    with _pinned(), torch.no_grad():
+        flat = torch.from_numpy(checkpoint.state[0].astype(np.float32))
+        logits, targets = predict(spec, flat, torch.from_numpy(held_out_batch(spec)))
+        loss = torch.nn.functional.cross_entropy(logits, targets).item()
+        hits, total = int((logits.argmax(-1) == targets).sum().item()), len(targets)
+    return Metrics(loss_micro=round(loss * 1_000_000), accuracy_bps=10_000 * hits // total)
+
+
+def machine_kind() -> str:
+    """What decides the last bit of a float: torch build, instruction set and architecture."""
+    import torch
+
+    return f"torch-{torch.__version__} {torch.backends.cpu.get_cpu_capability()} {platform.machine()}"[:64]
+
+
+def _require_start(spec: TrainSpec, start: Checkpoint, index: int) -> None:
+    if start.index != index or not 0 <= index < spec.segments:
+        raise InvalidInputError(
+            f"checkpoint {start.index} does not start segment {index} of {spec.segments}", code="invalid_checkpoint"
+        )
+    if start.platform != machine_kind():
+        raise UnavailableError(
+            f"trained on {start.platform!r}, this machine is {machine_kind()!r}",
+            fix="replay on the same kind of machine",
+            code="other_machine",
+        )
+
+
+def _run_steps(spec: TrainSpec, state: NDArray[np.float32], steps: range) -> tuple[NDArray[np.float32], float]:
+    import torch
+
+    copies = [torch.from_numpy(row.astype(np.float32)) for row in state]
+    loss = torch.zeros(())
+    for step in steps:
+        flat = copies[0].requires_grad_()
+        loss = mean_loss(spec, flat, torch.from_numpy(train_batch(spec, step)))
+        (gradient,) = torch.autograd.grad(loss, flat)
+        with torch.no_grad():
+            copies = _adam(spec, copies, gradient, step + 1)
+    return np.stack([copy.detach().numpy() for copy in copies]), loss.item()
+
+
+def _adam(spec: TrainSpec, state: "list[Tensor]", gradient: "Tensor", time: int) -> "list[Tensor]":
+    flat, first, second = state
+    first = first * BETA_1 + gradient * (1 - BETA_1)  # (p,)
+    second = second * BETA_2 + gradient * gradient * (1 - BETA_2)  # (p,)
+    rate = spec.learning_rate_micro * 1e-6 * (1 - BETA_2**time) ** 0.5 / (1 - BETA_1**time)
+    return [flat.detach() - first / (second.sqrt() + EPSILON) * rate, first, second]
+
+
+@contextmanager
+def _pinned() -> Iterator[None]:
+    import torch
+
+    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    dtype = torch.get_default_dtype()
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    torch.set_default_dtype(torch.float32)
+    torch.set_flush_denormal(False)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(deterministic)
+        torch.set_default_dtype(dtype)
