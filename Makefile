@@ -46,8 +46,9 @@ check-python: install ## the Python half of check
 check-contracts: install ## the Solidity half of check
 	forge fmt --check
 	FOUNDRY_PROFILE=ci forge lint
-	FOUNDRY_PROFILE=ci forge build --quiet --sizes
+	FOUNDRY_PROFILE=ci forge build --quiet
 	$(PY) -m tools.snapshots check
+	$(PY) -m tools.abi check
 	FORGE_SNAPSHOT_CHECK=true forge test --match-path 'contracts/test/gas/*'
 
 golden: install ## rewrite tests/golden/*.json, which pytest and forge both read

@@ -1,0 +1,1 @@
+"""What the Makefile calls: generators and checks of committed files."""
