@@ -5,8 +5,11 @@ Source: compute-proof.md.
 
 from dataclasses import dataclass
 
+from sha3 import keccak_256
+
 from swarm_chain.core.encoding import address_bytes, double_hash, keccak, words
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.merkle import build_tree, leaf_hashes
 from swarm_chain.core.units import UINT64_MAX, Address, Hash32, Mtops, WindowId
 
 HEAD_BYTES = 64
@@ -120,6 +123,28 @@ def commitment_leaf(row: int, head_digest: Hash32) -> Hash32:
         32 bytes.
     """
     return double_hash(words(row, head_digest))
+
+
+def commitment_tree(heads: bytes) -> bytes:
+    """Build the tree a device commits to.
+
+    Args:
+        heads: the first 64 bytes of every final row, one after the other in row order; m·64 bytes.
+
+    Returns:
+        The tree in the layout of `merkle`: its root is the commitment's, its paths are the openings'.
+
+    Raises:
+        InvalidInputError: no row, or not a whole number of heads.
+    """
+    if len(heads) % HEAD_BYTES:
+        raise InvalidInputError(f"{len(heads)} bytes are not whole heads", fix=f"give {HEAD_BYTES} bytes per row")
+    # Spelled out: this runs for every row of every proof, and calls would cost as much as the hashing.
+    encoded = (
+        (start // HEAD_BYTES).to_bytes(32, "big") + keccak_256(heads[start : start + HEAD_BYTES]).digest()
+        for start in range(0, len(heads), HEAD_BYTES)
+    )
+    return build_tree(leaf_hashes(encoded))
 
 
 def draw_rows(draw_seed: Hash32, challenge: ComputeChallenge, root: Hash32, count: int) -> tuple[int, ...]:

@@ -7,18 +7,73 @@ Rows never mix: row i of XT follows from row i of X0 and W alone, which is why a
 Source: compute-proof.md.
 """
 
+from typing import Protocol, TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
+from swarm_chain.core.compute import HEAD_BYTES
 from swarm_chain.core.errors import InvalidInputError
 
 Int8Matrix = NDArray[np.int8]
 Int32Matrix = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
+Indices = NDArray[np.int64]
+M = TypeVar("M")
+
 MULTIPLIER = 0x9E3779B1
 # A float32 holds every integer up to 2^24, and |x·w| <= 2^7 · 2^6: sums of 2^11 products are exact in any order.
 _EXACT_TERMS = 2048
+_COLUMNS_AT_ONCE = (
+    2**23
+)  # entries of W generated at a time: the 64-bit words of all of W would take eight times its size
+
+
+class Compute(Protocol[M]):
+    """A backend that does the row chain on its own kind of matrix M: numpy, torch on a CPU or GPU, a Ray task.
+
+    Attributes:
+        name: stable name for logs, tables and configuration.
+        chunk_bytes: how many bytes of X one call of `rows` and `run_chain` should be given; bounds memory.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def chunk_bytes(self) -> int: ...
+
+    def weights(self, seed: int, n: int) -> M:
+        """W of a seed, (n, n)."""
+        ...
+
+    def rows(self, seed: int, indices: Indices, n: int) -> M:
+        """Rows of X0 of a seed, (r, n)."""
+        ...
+
+    def run_chain(self, x: M, w: M, steps: int) -> Int8Matrix:
+        """First 64 bytes of each row after `steps` >= 1 steps, (r, 64) int8; may overwrite x."""
+        ...
+
+
+class NumpyCompute:
+    """The reference backend: exact on every machine, and what a backend falls back to that fails its known answers."""
+
+    name = "numpy"
+    chunk_bytes = 2**18  # a block and its products stay in the second-level cache
+
+    def weights(self, seed: int, n: int) -> Int8Matrix:
+        """W of a seed, (n, n) int8."""
+        return weights(seed, n)
+
+    def rows(self, seed: int, indices: Indices, n: int) -> Int8Matrix:
+        """Rows of X0 of a seed, (r, n) int8."""
+        return input_rows(seed, indices, n)
+
+    def run_chain(self, x: Int8Matrix, w: Int8Matrix, steps: int) -> Int8Matrix:
+        """First 64 bytes of each row after `steps` >= 1 steps, (r, 64) int8."""
+        return step(run_rows(x, w, steps - 1), w[:, :HEAD_BYTES])
 
 
 def splitmix64(seed: int, index: Words) -> Words:
@@ -37,7 +92,7 @@ def splitmix64(seed: int, index: Words) -> Words:
     return z ^ (z >> np.uint64(31))
 
 
-def input_rows(seed: int, indices: NDArray[np.int64], n: int) -> Int8Matrix:
+def input_rows(seed: int, indices: Indices, n: int) -> Int8Matrix:
     """Generate rows of X0.
 
     Args:
@@ -51,7 +106,7 @@ def input_rows(seed: int, indices: NDArray[np.int64], n: int) -> Int8Matrix:
     return _runs(seed, indices, n)
 
 
-def weight_columns(seed: int, columns: NDArray[np.int64], n: int) -> Int8Matrix:
+def weight_columns(seed: int, columns: Indices, n: int) -> Int8Matrix:
     """Generate columns of W, one after the other, as the generator makes them.
 
     Args:
@@ -96,7 +151,12 @@ def weights(seed: int, n: int) -> Int8Matrix:
     Returns:
         (n, n) int8 in [-64, 63], W[k][j]; stored by columns, as the generator makes them.
     """
-    return weight_columns(seed, np.arange(n, dtype=np.int64), n).T
+    by_columns = np.empty((n, n), dtype=np.int8)
+    at_once = max(1, _COLUMNS_AT_ONCE // n)
+    for first in range(0, n, at_once):
+        columns = np.arange(first, min(first + at_once, n), dtype=np.int64)
+        by_columns[first : first + at_once] = weight_columns(seed, columns, n)
+    return by_columns.T
 
 
 def step(x: Int8Matrix, w: Int8Matrix) -> Int8Matrix:
@@ -104,10 +164,10 @@ def step(x: Int8Matrix, w: Int8Matrix) -> Int8Matrix:
 
     Args:
         x: (r, n) int8.
-        w: (n, n) int8 in [-64, 63].
+        w: (n, c) int8 in [-64, 63]: W, or the columns of it that are asked for.
 
     Returns:
-        (r, n) int8: the top byte of (x·w) · 0x9E3779B1 mod 2^32.
+        (r, c) int8: the top byte of (x·w) · 0x9E3779B1 mod 2^32.
     """
     return run_rows(x, w, 1)
 
@@ -142,7 +202,7 @@ def top_byte(product: Int32Matrix) -> Int8Matrix:
     return (scattered >> np.uint32(24)).astype(np.uint8).view(np.int8)
 
 
-def _runs(seed: int, indices: NDArray[np.int64], n: int) -> Int8Matrix:
+def _runs(seed: int, indices: Indices, n: int) -> Int8Matrix:
     # Run i is the n bytes of the words i·n/8 … (i+1)·n/8 - 1, each word little-endian.
     first = indices.astype(np.uint64)[:, np.newaxis] * np.uint64(n // 8)  # (r, 1)
     index: Words = np.add(first, np.arange(n // 8, dtype=np.uint64), dtype=np.uint64)  # (r, n/8)
