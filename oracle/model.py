@@ -9,7 +9,6 @@ from swarm_chain.core.model import (
     BlockRef,
     Deployment,
     EpochResult,
-    JobOutcome,
     Outcome,
     Receipt,
     SettlementLeaf,
@@ -199,13 +198,17 @@ class PastViolation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochState:
-    """What an epoch hands to the next one; published, so that anyone can go on from it. Tuples are ordered by id."""
+    """What an epoch hands to the next one; published, so that anyone can go on from it. Tuples are ordered by id.
+
+    `gross_wei` is each provider's last reward of one epoch; `jobs` are judged, but not yet settled on chain.
+    """
 
     epoch: EpochNumber
     carry_wei: Wei
     gross_wei: tuple[tuple[ProviderId, Wei], ...] = ()
     violations: tuple[PastViolation, ...] = ()
     plans: tuple[Plan, ...] = ()
+    jobs: tuple[JobId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,5 +305,4 @@ class Settlement:
     pools: Pools
     lines: tuple[RewardLine, ...]
     found: tuple[FoundViolation, ...]
-    jobs: tuple[JobOutcome, ...]
     next_state: EpochState

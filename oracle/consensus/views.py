@@ -54,8 +54,8 @@ class CaseRecord:
 class CycleView:
     """The chain at its latest block, as far as the cycle needs it.
 
-    `secret_blocks` says in which block the secret of a committed window was fixed; `finalized` is the latest final block;
-    `processed_epochs` is the last processed epoch plus one.
+    `secret_blocks` says in which block the secret of a committed window was fixed; `finalized` is the latest final
+    block; `processed_epochs` is the last processed epoch plus one.
     """
 
     network: Network
@@ -94,7 +94,7 @@ class OwnReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenOutcome:
-    """A violation (with its case id) or a judged job that an accepted root contains, at `position` of its outcomes tree."""
+    """A violation (with its case id) or a judged job of an accepted root, at `position` of its outcomes tree."""
 
     root_index: RootIndex
     position: int
