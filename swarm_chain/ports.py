@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from swarm_chain.core.errors import RejectedError
 from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall, SignedTx, TxOutcome
 from swarm_chain.core.units import Address, Hash32, Signature, Timestamp, Wei
 
@@ -47,6 +48,10 @@ class ChainWriter(Protocol):
 
     def outcome(self, tx_hash: Hash32) -> TxOutcome | None:
         """Outcome once mined, None while unknown; never guesses failure."""
+        ...
+
+    def why_reverted(self, tx: SignedTx, outcome: TxOutcome) -> RejectedError:
+        """Decoded reason of a transaction whose outcome did not succeed, from a replay on the block before its own."""
         ...
 
 

@@ -164,7 +164,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRecord:
-    """A provider as the chain knew it at a block."""
+    """A provider as the chain knew it at a block; `payout` is the address in force then."""
 
     provider_id: ProviderId
     owner: Address
@@ -178,6 +178,9 @@ class ProviderRecord:
     nodes: tuple[Address, ...]
     stake_wei: Wei
     active_stake_wei: Wei
+    pending_payout: Address | None = None
+    pending_payout_at: Timestamp = Timestamp(0)
+    past_nodes: tuple[Address, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
