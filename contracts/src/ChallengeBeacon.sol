@@ -3,6 +3,7 @@ pragma solidity 0.8.30;
 
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {IChallengeBeacon} from "./interfaces/IChallengeBeacon.sol";
 import {IEpochOracle} from "./interfaces/IEpochOracle.sol";
 

@@ -3,6 +3,7 @@ pragma solidity 0.8.30;
 
 import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {IEpochOracle} from "./interfaces/IEpochOracle.sol";
 import {IReportLimits} from "./interfaces/IReportLimits.sol";
 import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";

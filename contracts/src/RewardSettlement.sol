@@ -6,6 +6,7 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {ExpiringPause} from "./ExpiringPause.sol";
 import {SettlementRoots} from "./SettlementRoots.sol";
 import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";

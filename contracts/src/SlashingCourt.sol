@@ -5,6 +5,7 @@ import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManage
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
 import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";
 import {ISlashingCourt} from "./interfaces/ISlashingCourt.sol";

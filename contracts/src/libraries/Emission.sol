@@ -4,7 +4,8 @@ pragma solidity 0.8.30;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 
 /// @title The emission schedule: a geometric series in ray (27 decimals) arithmetic
-/// @dev Every division rounds down, so the schedule never allows more than the exact series (invariant 23).
+/// @dev Every division rounds down. A power that is n ulp low lets the sum run n * first / (RAY - decay) wei early, less than one wei an
+///      epoch with our numbers; in all it never passes first / (1 - decay) (invariant 23).
 library Emission {
     uint256 internal constant RAY = 1e27;
 

@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
+
 import {SettlementLeaf} from "../types/Settlement.sol";
 import {JobOutcome, Violation} from "../types/Outcomes.sol";
 
