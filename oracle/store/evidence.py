@@ -25,7 +25,7 @@ class Saved(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Received:
     """A commitment and the member's own measurement of it."""
 
     signed: SignedCommitment
@@ -45,7 +45,7 @@ def secret_of(engine: Engine, window: WindowId) -> bytes | None:
     """Secret of a window, None if this member never committed one."""
     with engine.connect() as connection:
         kept = connection.execute(select(windows.c.secret).where(windows.c.window_id == window)).scalar_one_or_none()
-    return None if kept is None else bytes(kept)
+    return bytes(kept) if kept else None  # a window only seen has an empty one
 
 
 def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
@@ -65,7 +65,7 @@ def seen_ms(engine: Engine, window: WindowId) -> int | None:
         return connection.execute(select(windows.c.seen_ms).where(windows.c.window_id == window)).scalar_one_or_none()
 
 
-def save_commitment(engine: Engine, signed: SignedCommitment, elapsed_ms: int) -> tuple[Saved, Arrival]:
+def save_commitment(engine: Engine, signed: SignedCommitment, elapsed_ms: int) -> tuple[Saved, Received]:
     """Keeps a commitment; the first of its (window, node, device) counts, one with another root stays as evidence.
 
     Args:
@@ -76,17 +76,17 @@ def save_commitment(engine: Engine, signed: SignedCommitment, elapsed_ms: int) -
         What became of it, and the arrival that counts.
     """
     with engine.begin() as connection:
-        kept = [_arrival(row) for row in connection.execute(_same_device(signed.commitment))]
+        kept = [_received(row) for row in connection.execute(_same_device(signed.commitment))]
         same = [a for a in kept if a.signed.commitment == signed.commitment]
         if same:
             return Saved.DUPLICATE, same[0]
-        arrival = Arrival(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
+        arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
         if len(kept) < MAX_ROOTS:
             insert_new(connection, commitments, _commitment_row(arrival))
     return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
 
 
-def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Arrival, ...]:
+def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Received, ...]:
     """All kept commitments of the windows, ordered by (window, node, device, first before conflicting)."""
     query = (
         select(commitments)
@@ -94,7 +94,7 @@ def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Arrival, .
         .order_by(commitments.c.window_id, commitments.c.node, commitments.c.device, commitments.c.first.desc())
     )
     with engine.connect() as connection:
-        return tuple(_arrival(row) for row in connection.execute(query))
+        return tuple(_received(row) for row in connection.execute(query))
 
 
 def save_proof(engine: Engine, window: WindowId, node: Address, device: int, document: bytes) -> Saved:
@@ -170,7 +170,7 @@ def _same_device(c: Commitment) -> Select[Any]:
     return select(commitments).where(and_(t.window_id == c.window_id, t.node == c.node, t.device == c.device))
 
 
-def _commitment_row(arrival: Arrival) -> dict[str, object]:
+def _commitment_row(arrival: Received) -> dict[str, object]:
     c = arrival.signed.commitment
     return {
         "window_id": c.window_id,
@@ -186,7 +186,7 @@ def _commitment_row(arrival: Arrival) -> dict[str, object]:
     }
 
 
-def _arrival(row: Row[Any]) -> Arrival:
+def _received(row: Row[Any]) -> Received:
     values = row._mapping
     commitment = Commitment(
         window_id=WindowId(values["window_id"]),
@@ -198,4 +198,4 @@ def _arrival(row: Row[Any]) -> Arrival:
         root=hash_from_hex(values["root"]),
     )
     signed = SignedCommitment(commitment=commitment, signature=Signature(bytes(values["signature"])))
-    return Arrival(signed=signed, elapsed_ms=values["elapsed_ms"], first=bool(values["first"]))
+    return Received(signed=signed, elapsed_ms=values["elapsed_ms"], first=bool(values["first"]))

@@ -1,0 +1,142 @@
+"""The store keeps what came first, calls repeats repeats, and keeps a second root as evidence."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, inspect
+
+from oracle.store import documents, evidence, jobs, outbox
+from oracle.store.engine import migrate, open_store
+from oracle.store.evidence import Saved
+from oracle.store.tables import metadata
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.model import Commitment, ContractCall, Outcome, SignedCommitment, SignedTx
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Wei, WindowId
+
+ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+BOB = Address("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
+WINDOW = WindowId(7 << 16)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
+
+
+def commitment(root: int, node: Address = ALICE) -> SignedCommitment:
+    value = Commitment(
+        window_id=WINDOW, node=node, device=0, m=64, n=64, steps=1, root=Hash32(root.to_bytes(32, "big"))
+    )
+    return SignedCommitment(commitment=value, signature=Signature(bytes(64) + b"\x1b"))
+
+
+def test_commitment_when_first_then_it_counts(engine: Engine) -> None:
+    saved, received = evidence.save_commitment(engine, commitment(1), 1234)
+    assert (saved, received.elapsed_ms, received.first) == (Saved.NEW, 1234, True)
+
+
+def test_commitment_when_repeated_later_then_the_first_measurement_stands(engine: Engine) -> None:
+    evidence.save_commitment(engine, commitment(1), 1234)
+    saved, received = evidence.save_commitment(engine, commitment(1), 99)
+    assert (saved, received.elapsed_ms) == (Saved.DUPLICATE, 1234)
+
+
+def test_commitment_when_another_root_follows_then_both_are_kept_and_the_first_counts(engine: Engine) -> None:
+    evidence.save_commitment(engine, commitment(1), 10)
+    saved, counts = evidence.save_commitment(engine, commitment(2), 20)
+    assert (saved, counts.signed) == (Saved.CONFLICT, commitment(1))
+    kept = evidence.arrivals(engine, [WINDOW])
+    assert [(a.signed, a.first) for a in kept] == [(commitment(1), True), (commitment(2), False)]
+
+
+def test_commitment_when_a_third_root_follows_then_the_store_does_not_grow(engine: Engine) -> None:
+    for root in (1, 2, 3, 4):
+        evidence.save_commitment(engine, commitment(root), 10)
+    assert len(evidence.arrivals(engine, [WINDOW])) == 2
+
+
+def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
+    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"one") is Saved.NEW
+    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"one") is Saved.DUPLICATE
+    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"two") is Saved.CONFLICT
+    assert evidence.proof_documents(engine, [WINDOW]) == (b"one",)
+    assert evidence.proven_devices(engine, WINDOW) == {(ALICE, 0)}
+
+
+def test_heartbeat_when_replayed_then_it_keeps_nobody_alive(engine: Engine) -> None:
+    assert evidence.save_heartbeat(engine, ALICE, 5, 1000)
+    assert not evidence.save_heartbeat(engine, ALICE, 5, 9000)
+    assert not evidence.save_heartbeat(engine, ALICE, 4, 9000)
+    assert evidence.save_heartbeat(engine, ALICE, 6, 2000)
+    assert evidence.last_heartbeats(engine) == {ALICE: 2000}
+
+
+def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engine) -> None:
+    evidence.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: False})
+    evidence.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: True})
+    assert evidence.roll_call_counts(engine, EpochNumber(3)) == ((BOB, 1, 2), (ALICE, 2, 2))
+
+
+def test_window_when_seen_again_then_the_first_sight_stands(engine: Engine) -> None:
+    secret = evidence.save_secret(engine, WINDOW, b"s" * 32)
+    assert evidence.save_secret(engine, WINDOW, b"t" * 32) == secret == evidence.secret_of(engine, WINDOW)
+    evidence.mark_seen(engine, WINDOW, 100)
+    evidence.mark_seen(engine, WINDOW, 200)
+    assert evidence.seen_ms(engine, WINDOW) == 100
+
+
+def test_window_when_seen_before_any_secret_then_there_is_no_secret(engine: Engine) -> None:
+    evidence.mark_seen(engine, WINDOW, 100)
+    assert evidence.secret_of(engine, WINDOW) is None
+
+
+def test_verdict_when_given_twice_then_the_first_stands(engine: Engine) -> None:
+    digest = Hash32(b"d" * 32)
+    assert jobs.save_verdict(engine, JobId(1), digest, Outcome.PASSED, "")
+    assert not jobs.save_verdict(engine, JobId(1), digest, Outcome.FAILED, "x")
+    assert jobs.verdicts(engine, [JobId(1), JobId(2)]) == ((JobId(1), Outcome.PASSED, ""),)
+
+
+def test_documents_when_published_with_other_bytes_then_the_member_stops(engine: Engine) -> None:
+    documents.save_documents(engine, EpochNumber(1), {"manifest": b"m", "bundle": b"b"})
+    documents.save_documents(engine, EpochNumber(1), {"manifest": b"m"})
+    with pytest.raises(InconsistentError, match="other bytes"):
+        documents.save_documents(engine, EpochNumber(1), {"state": b"s", "manifest": b"n"})
+    assert documents.document(engine, EpochNumber(1), "state") is None, "half a publication must not stay"
+    assert documents.published_epochs(engine) == (1,)
+
+
+def test_outbox_when_attempts_are_stored_then_they_come_back_in_order_with_their_states(engine: Engine) -> None:
+    call = ContractCall(contract="EpochOracle", function="vote", args=(1, b"h" * 32))
+    attempts = [
+        SignedTx(
+            hash=Hash32(bytes([i]) * 32), raw=b"raw%d" % i, sender=ALICE, nonce=4, max_fee_wei=Wei(10 + i), call=call
+        )
+        for i in (1, 2)
+    ]
+    for tx in attempts:
+        outbox.store_intent(engine, "1:vote", tx)
+    outbox.mark_intent(engine, "1:vote", attempts[1], outbox.SUCCEEDED)
+    kept = outbox.attempts_of(engine, "1:vote")
+    assert [(tx.hash, tx.raw, tx.max_fee_wei, state) for tx, state in kept] == [
+        (attempts[0].hash, b"raw1", 11, outbox.STORED),
+        (attempts[1].hash, b"raw2", 12, outbox.SUCCEEDED),
+    ]
+
+
+def test_migrations_when_run_up_and_down_then_they_match_the_tables(engine: Engine) -> None:
+    have = inspect(engine)
+    assert set(have.get_table_names()) - {"alembic_version"} == set(metadata.tables)
+    for name, table in metadata.tables.items():
+        assert {c["name"] for c in have.get_columns(name)} == set(table.columns.keys()), name
+        assert have.get_pk_constraint(name)["constrained_columns"] == list(table.primary_key.columns.keys()), name
+    migrate(engine, "base")
+    assert inspect(engine).get_table_names() == ["alembic_version"]
+    migrate(engine)
+
+
+def test_open_store_when_the_url_is_wrong_then_it_says_so(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        open_store("oracle.db")
+    with pytest.raises(UnavailableError, match="does not answer"):
+        open_store(f"sqlite:///{tmp_path / 'missing' / 'oracle.db'}")
