@@ -57,7 +57,7 @@ def float_types(module: Module) -> Iterator[str]:
     """Any mention of a float type: annotations, dtypes, dtype strings."""
     for node in ast.walk(module.tree):
         name = _spelling(node)
-        if name is not None and re.fullmatch(r"float(16|32|64|128|ing)?|double|Decimal|Fraction", name):
+        if name is not None and re.fullmatch(r"float(16|32|64|128|ing)?|Decimal|Fraction", name):
             yield f"{module.place(node)}: {name}"
 
 
