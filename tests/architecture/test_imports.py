@@ -46,10 +46,14 @@ def test_lint_imports_when_the_tree_is_as_it_is_then_passes(copied_tree: Path) -
         ("swarm_chain/core/planted.py", "from time import time", "The core sees no clock"),
         ("swarm_chain/core/planted.py", "import web3", "The core sees no clock"),
         ("swarm_chain/core/planted.py", "import swarm_chain.ports", "swarm_chain: cli"),
+        ("oracle/judge/planted.py", "import oracle.store", "oracle: main"),
         ("swarm_chain/planted.py", "import node", "The kernel knows neither"),
         ("oracle/planted.py", "import node", "The oracle and the node never import each other"),
         ("node/planted.py", "import oracle", "The oracle and the node never import each other"),
         ("swarm_chain/planted.py", "import torch", "The base install"),
+        ("oracle/judge/planted.py", "import torch", "What decides money or guilt"),
+        ("oracle/judge/planted.py", "import swarm_chain.adapters.rpc", "What decides money or guilt"),
+        ("oracle/planted.py", "import swarm_chain.testing", "Services never run on the shipped fakes"),
     ],
 )
 def test_lint_imports_when_a_forbidden_import_is_planted_then_fails(
