@@ -11,7 +11,7 @@ import {IRewardSettlement} from "../../src/interfaces/IRewardSettlement.sol";
 import {ISlashSink} from "../../src/interfaces/ISlashSink.sol";
 import {ISwarmToken} from "../../src/interfaces/ISwarmToken.sol";
 import {Report, SettlementLeaf} from "../../src/types/Settlement.sol";
-import {HostileToken} from "../utils/HostileToken.sol";
+import {CallbackToken} from "../utils/CallbackToken.sol";
 import {Reports} from "../utils/Reports.sol";
 import {Trees} from "../utils/Trees.sol";
 
@@ -374,7 +374,7 @@ contract RewardSettlementTest is Reports {
     }
 
     function test_settle_whenTheTokenCallsBack_thenItReverts() public {
-        HostileToken hostile = new HostileToken();
+        CallbackToken hostile = new CallbackToken();
         RewardSettlement exposed =
             new RewardSettlement(address(manager), hostile, registry, vault, sink, settlementParams());
         _assignByTimelock(address(exposed), exposed.acceptReport.selector, ORACLE);

@@ -9,12 +9,12 @@ import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {ISwarmToken} from "../../src/interfaces/ISwarmToken.sol";
 
 /// @title A token that mints for everyone and calls back whoever it is told to on every transfer
-contract HostileToken is ERC20, ERC20Permit, ISwarmToken {
+contract CallbackToken is ERC20, ERC20Permit, ISwarmToken {
     /// @dev slot behind ERC20Permit; zero means an honest transfer.
     address private _target;
     bytes private _data;
 
-    constructor() ERC20("Hostile", "BAD") ERC20Permit("Hostile") {}
+    constructor() ERC20("Callback", "CALL") ERC20Permit("Callback") {}
 
     function callBack(address target, bytes calldata data) external {
         (_target, _data) = (target, data);
