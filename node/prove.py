@@ -15,7 +15,7 @@ from swarm_chain.core.compute import HEAD_BYTES, ComputeChallenge, commitment_tr
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.merkle import path, root
 from swarm_chain.core.model import Commitment, Opening, Proof
-from swarm_chain.core.rowchain import Compute, M, NumpyCompute, input_rows, weights
+from swarm_chain.core.rowchain import Compute, NumpyCompute, input_rows, weights
 
 _REFERENCE = NumpyCompute()
 
@@ -29,7 +29,7 @@ class ComputeRun:
     tree: bytes
 
 
-def prove(challenge: ComputeChallenge, compute: Compute[M], check_rows: Sequence[int]) -> ComputeRun:
+def prove(challenge: ComputeChallenge, compute: Compute, check_rows: Sequence[int]) -> ComputeRun:
     """Do the work of a challenge on one device and check some rows of it on the reference.
 
     Args:
@@ -50,7 +50,7 @@ def prove(challenge: ComputeChallenge, compute: Compute[M], check_rows: Sequence
     return restore_run(challenge, heads)
 
 
-def final_heads(challenge: ComputeChallenge, compute: Compute[M]) -> bytes:
+def final_heads(challenge: ComputeChallenge, compute: Compute) -> bytes:
     """Compute the committed part of all final rows, chunk by chunk.
 
     Args:

@@ -10,7 +10,7 @@ import numpy as np
 
 from swarm_chain.core.compute import ComputeShape, commitment_tree
 from swarm_chain.core.merkle import root
-from swarm_chain.core.rowchain import Compute, M
+from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Hash32
 
 
@@ -46,7 +46,7 @@ KNOWN_ANSWERS = (
 )
 
 
-def wrong_answers(compute: Compute[M], answers: tuple[KnownAnswer, ...] = KNOWN_ANSWERS) -> tuple[KnownAnswer, ...]:
+def wrong_answers(compute: Compute, answers: tuple[KnownAnswer, ...] = KNOWN_ANSWERS) -> tuple[KnownAnswer, ...]:
     """Run the known cases on a backend.
 
     Args:
@@ -59,7 +59,7 @@ def wrong_answers(compute: Compute[M], answers: tuple[KnownAnswer, ...] = KNOWN_
     return tuple(answer for answer in answers if _root(compute, answer) != answer.root)
 
 
-def _root(compute: Compute[M], answer: KnownAnswer) -> Hash32:
+def _root(compute: Compute, answer: KnownAnswer) -> Hash32:
     shape = answer.shape
     x = compute.rows(answer.seed_x, np.arange(shape.m, dtype=np.int64), shape.n)
     heads = compute.run_chain(x, compute.weights(answer.seed_w, shape.n), shape.steps)

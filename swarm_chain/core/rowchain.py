@@ -7,7 +7,7 @@ Rows never mix: row i of XT follows from row i of X0 and W alone, which is why a
 Source: compute-proof.md.
 """
 
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ Int32Matrix = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
 Indices = NDArray[np.int64]
-M = TypeVar("M")
 
 MULTIPLIER = 0x9E3779B1
 # A float32 holds every integer up to 2^24, and |x·w| <= 2^7 · 2^6: sums of 2^11 products are exact in any order.
@@ -30,12 +29,12 @@ _COLUMNS_AT_ONCE = (
 )  # entries of W generated at a time: the 64-bit words of all of W would take eight times its size
 
 
-class Compute(Protocol[M]):
-    """A backend that does the row chain on its own kind of matrix M: numpy, torch on a CPU or GPU, a Ray task.
+class Compute(Protocol):
+    """A backend that does the row chain: numpy, or torch on a CPU or GPU. Matrices are numpy arrays on both sides.
 
     Attributes:
         name: stable name for logs, tables and configuration.
-        chunk_bytes: how many bytes of X one call of `rows` and `run_chain` should be given; bounds memory.
+        chunk_bytes: how many bytes of X one call of `run_chain` should be given; bounds memory.
     """
 
     @property
@@ -44,15 +43,15 @@ class Compute(Protocol[M]):
     @property
     def chunk_bytes(self) -> int: ...
 
-    def weights(self, seed: int, n: int) -> M:
-        """W of a seed, (n, n)."""
+    def weights(self, seed: int, n: int) -> Int8Matrix:
+        """W of a seed, (n, n) int8, in the layout the backend multiplies fastest."""
         ...
 
-    def rows(self, seed: int, indices: Indices, n: int) -> M:
-        """Rows of X0 of a seed, (r, n)."""
+    def rows(self, seed: int, indices: Indices, n: int) -> Int8Matrix:
+        """Rows of X0 of a seed, (r, n) int8."""
         ...
 
-    def run_chain(self, x: M, w: M, steps: int) -> Int8Matrix:
+    def run_chain(self, x: Int8Matrix, w: Int8Matrix, steps: int) -> Int8Matrix:
         """First 64 bytes of each row after `steps` >= 1 steps, (r, 64) int8; may overwrite x."""
         ...
 

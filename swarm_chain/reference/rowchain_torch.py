@@ -19,6 +19,7 @@ from swarm_chain.core.rowchain import MULTIPLIER, Indices, Int8Matrix
 
 _BLOCK_ROWS = 2048  # the product of a block amortises the packing of W, which the kernel repeats at every call
 _TILE_ENTRIES = 2**18  # 1 MiB of int32
+_CPU_CHUNK_BYTES = 2**22  # per thread
 _GPU_CHUNK_BYTES = 2**28
 _GPU_MIN_ROWS = 32  # the CUDA kernel wants more than 16 rows
 _SIGNED_MULTIPLIER = MULTIPLIER - 2**32
@@ -35,34 +36,47 @@ class TorchCompute:
     def __init__(self, device: str = "cpu", threads: int = 1) -> None:
         self.name = f"torch-{device}"
         self._device = torch.device(device)
-        self._threads = threads if self._device.type == "cpu" else 1
-        self.chunk_bytes = _GPU_CHUNK_BYTES if self._device.type == "cuda" else 2**22 * self._threads
+        self._threads = threads
+        self.chunk_bytes = _GPU_CHUNK_BYTES if self._on_gpu else _CPU_CHUNK_BYTES * threads
 
-    def weights(self, seed: int, n: int) -> torch.Tensor:
-        """W of a seed, (n, n) int8, in the layout the device multiplies fastest."""
+    def weights(self, seed: int, n: int) -> Int8Matrix:
+        """W of a seed, (n, n) int8: stored by rows for a CPU, by columns for a GPU."""
         by_columns = self._runs(seed, torch.arange(n, device=self._device), n)  # (n, n) int8
         w = by_columns.bitwise_and_(0x7F).sub_(64).t()
-        return w if self._device.type == "cuda" else w.contiguous()
+        return _to_numpy(w if self._on_gpu else w.contiguous())
 
-    def rows(self, seed: int, indices: Indices, n: int) -> torch.Tensor:
+    def rows(self, seed: int, indices: Indices, n: int) -> Int8Matrix:
         """Rows of X0 of a seed, (r, n) int8."""
-        return self._runs(seed, torch.from_numpy(indices).to(self._device), n)
+        return _to_numpy(self._runs(seed, torch.from_numpy(indices).to(self._device), n))
 
-    def run_chain(self, x: torch.Tensor, w: torch.Tensor, steps: int) -> Int8Matrix:
+    def run_chain(self, x: Int8Matrix, w: Int8Matrix, steps: int) -> Int8Matrix:
         """First 64 bytes of each row after `steps` >= 1 steps, (r, 64) int8; overwrites x."""
-        last = w[:, :HEAD_BYTES].contiguous()
-        if self._device.type == "cuda":
-            return _run_padded(x, w, last, steps)
+        weights = torch.from_numpy(w).to(self._device)
+        last = weights[:, :HEAD_BYTES].contiguous()
+        rows = torch.from_numpy(x).to(self._device)
+        if self._on_gpu:
+            padding = max(0, _GPU_MIN_ROWS - len(x))
+            padded = torch.nn.functional.pad(rows, (0, 0, 0, padding))
+            return _to_numpy(_run_block(padded, weights, last, steps)[: len(x)])
         share = -(-len(x) // self._threads)
-        blocks = torch.split(x, max(1, min(share, _BLOCK_ROWS)))
+        blocks = torch.split(rows, max(1, min(share, _BLOCK_ROWS)))
         with _single_threaded_workers(self._threads) as pool:
-            heads = list(pool.map(lambda block: _run_block(block, w, last, steps), blocks))
-        return np.concatenate([head.numpy() for head in heads])
+            heads = list(pool.map(lambda block: _run_block(block, weights, last, steps), blocks))
+        return np.concatenate([_to_numpy(head) for head in heads])
+
+    @property
+    def _on_gpu(self) -> bool:
+        return self._device.type == "cuda"
 
     def _runs(self, seed: int, indices: torch.Tensor, n: int) -> torch.Tensor:
         first = indices.to(torch.int64)[:, None] * (n // 8)
         index = first + torch.arange(n // 8, device=self._device)  # (r, n/8)
         return _splitmix64(seed, index).view(torch.int8)  # (r, n)
+
+
+def _to_numpy(tensor: torch.Tensor) -> Int8Matrix:
+    matrix: Int8Matrix = tensor.cpu().numpy()
+    return matrix
 
 
 @contextmanager
@@ -87,13 +101,6 @@ def _run_block(x: torch.Tensor, w: torch.Tensor, last: torch.Tensor, steps: int)
             for products, bytes_out in tiles:
                 bytes_out.copy_(_top_byte(products))
         return _top_byte(torch._int_mm(x, last)).to(torch.int8)  # (r, 64)
-
-
-def _run_padded(x: torch.Tensor, w: torch.Tensor, last: torch.Tensor, steps: int) -> Int8Matrix:
-    padding = max(0, _GPU_MIN_ROWS - len(x))
-    padded = torch.nn.functional.pad(x, (0, 0, 0, padding))
-    heads: Int8Matrix = _run_block(padded, w, last, steps)[: len(x)].cpu().numpy()
-    return heads
 
 
 def _top_byte(product: torch.Tensor) -> torch.Tensor:
