@@ -15,6 +15,9 @@ import {IStakeVault} from "../interfaces/IStakeVault.sol";
 ///      Shares round down when a request is made and tokens round down when it leaves, so the last to leave never finds the pool
 ///      short (invariant 5) and no round trip gains a wei (invariant 6).
 ///
+///      A share is never worth more than a wei (thawTokens <= thawShares): it starts at one, a floor of shares * t / s with t <= s
+///      leaves at most as many tokens as shares, and a slash only takes tokens. So every request of a wei mints a share.
+///
 ///      A slash makes a share worth less, and the next request then mints more shares for a token. Unchecked, a series of near
 ///      total slashes overflows the 128 bits. `resetWorthless` ends every request once a token is 2^32 shares: what is left is
 ///      dust by construction, thawTokens <= thawShares / 2^32. With it no walk passed 2^110 shares.
