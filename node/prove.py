@@ -30,7 +30,7 @@ class ComputeRun:
 
 
 def prove(challenge: ComputeChallenge, compute: Compute, check_rows: Sequence[int]) -> ComputeRun:
-    """Do the work of a challenge on one device and check some rows of it on the reference.
+    """Do the work of a challenge on one device.
 
     Args:
         challenge: what to compute.
@@ -45,9 +45,26 @@ def prove(challenge: ComputeChallenge, compute: Compute, check_rows: Sequence[in
 
     Source: compute-proof.md "Bytes" and "Verifying fast".
     """
+    return restore_run(challenge, checked_heads(challenge, compute, check_rows))
+
+
+def checked_heads(challenge: ComputeChallenge, compute: Compute, check_rows: Sequence[int]) -> bytes:
+    """Compute the committed part of all final rows and check some of them on the reference.
+
+    Args:
+        challenge: what to compute.
+        compute: backend of the device, its known answers checked.
+        check_rows: rows to recompute, each in [0, m).
+
+    Returns:
+        m · 64 bytes in row order.
+
+    Raises:
+        InconsistentError: the backend computed a row wrongly; nothing may be committed.
+    """
     heads = final_heads(challenge, compute)
     _check_against_reference(challenge, heads, check_rows)
-    return restore_run(challenge, heads)
+    return heads
 
 
 def final_heads(challenge: ComputeChallenge, compute: Compute) -> bytes:
