@@ -25,7 +25,9 @@ def parse_amount(text: str) -> Wei:
     amount, rest = divmod(numerator, 10 ** len(places))
     if rest or not 0 < amount <= UINT128_MAX:
         raise InvalidInputError(
-            f"{text!r} is not a positive number of wei below 2^128", fix="write it like 1000, 12.5 or 7wei", code="bad_amount"
+            f"{text!r} is not a positive number of wei below 2^128",
+            fix="write it like 1000, 12.5 or 7wei",
+            code="bad_amount",
         )
     return Wei(amount)
 

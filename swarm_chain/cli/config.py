@@ -21,13 +21,18 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: user_data_path("swarm"))
-    rpc_url: str = Field(default=DEFAULT_RPC_URL, pattern=r"^(https?|wss?)://")
+    rpc_url: str = DEFAULT_RPC_URL
     deployment: Path | None = None
     oracle_url: str | None = Field(default=None, pattern=r"^https?://")
     account: str | None = None
     keystore: Path | None = None
     keystore_dir: Path | None = None
     password_file: Path | None = Field(default=None, validation_alias=AliasChoices("password_file", "ETH_PASSWORD"))
+
+    @property
+    def endpoints(self) -> list[str]:
+        """RPC endpoints, best first; several are separated by commas."""
+        return [url.strip() for url in self.rpc_url.split(",") if url.strip()]
 
 
 def load_settings(options: Mapping[str, Any]) -> Settings:

@@ -29,9 +29,7 @@ NOUNS = {
 
 def root_command() -> LazyGroup:
     """The whole command tree, no noun imported yet."""
-    return LazyGroup(
-        name="swarm", nouns=NOUNS, help=HELP, params=list(shared_options()), rich_markup_mode=None
-    )
+    return LazyGroup(name="swarm", nouns=NOUNS, help=HELP, params=list(shared_options()), rich_markup_mode=None)
 
 
 def run(arguments: Sequence[str], session: Session) -> int:
@@ -54,8 +52,8 @@ def run(arguments: Sequence[str], session: Session) -> int:
     except typer.Abort as error:
         return _fail(session, SwarmError("cancelled: nothing was sent or changed", code="cancelled"), error)
     except typer.TyperException as error:
-        words = [word for word in arguments if not word.startswith("-")][:2]
-        fix = f"see: {' '.join(['swarm', *words, '--help'])}"
+        context = getattr(error, "ctx", None)  # usage errors carry the command they are about
+        fix = f"see: {context.command_path if context else 'swarm'} --help"
         return _fail(session, InvalidInputError(error.format_message(), fix=fix, code="usage"), error)
     if result == 130:
         return _fail(session, SwarmError("interrupted", code="interrupted", exit_code=130), None)

@@ -47,9 +47,8 @@ class Output:
                 console.print(view)
 
     def note(self, text: str) -> None:
-        """One line for a person, on stderr; silent with --json."""
-        if not self.as_json:
-            print(printable(text), file=sys.stderr, flush=True)
+        """A line for a person, on stderr."""
+        print(printable(text), file=sys.stderr, flush=True)
 
     @contextmanager
     def progress(self, text: str) -> Iterator[None]:
@@ -81,7 +80,12 @@ class Output:
                 code="confirmation_needed",
             )
         wanted = typed or "y"
-        print(f"{question} [type {typed} to go on] " if typed else f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        print(
+            f"{question} [type {typed} to go on] " if typed else f"{question} [y/N] ",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
         answer = sys.stdin.readline().strip()
         if answer != wanted and not (typed is None and answer.lower() in {"y", "yes"}):
             raise SwarmError("cancelled: nothing was sent or changed", code="cancelled")
@@ -89,7 +93,8 @@ class Output:
     def finish(self) -> None:
         """Prints the JSON document, if that is what was asked for and there is one."""
         if self.as_json and self._document is not None:
-            print(json.dumps(jsonable(self._document), ensure_ascii=False, indent=2))
+            print(json.dumps(jsonable(self._document), ensure_ascii=False, indent=2), flush=True)
+            self._document = None
 
     def fail(self, error: SwarmError) -> int:
         """Prints an error once, to the right place.

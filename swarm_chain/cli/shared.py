@@ -29,9 +29,7 @@ def _everywhere(
     oracle_url: Annotated[str | None, option("Oracle member.", "--oracle-url", metavar="URL")] = None,
     account: Annotated[str | None, option("Name of a keystore.", "--account", metavar="NAME")] = None,
     keystore: Annotated[Path | None, option("Path of a keystore.", "--keystore", metavar="FILE")] = None,
-    password_file: Annotated[
-        Path | None, option("File with the password.", "--password-file", metavar="FILE")
-    ] = None,
+    password_file: Annotated[Path | None, option("File with the password.", "--password-file", metavar="FILE")] = None,
 ) -> None:
     """Only its signature counts."""
 

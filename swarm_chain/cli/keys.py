@@ -1,0 +1,76 @@
+"""Which key a command uses, and its password."""
+
+from pathlib import Path
+
+from swarm_chain.adapters.keystore import (
+    KeySigner,
+    KeystoreFile,
+    find_keystore,
+    keystore_dir,
+    list_keystores,
+    load_signer,
+)
+from swarm_chain.cli.amounts import parse_address
+from swarm_chain.cli.config import Settings
+from swarm_chain.cli.context import Session
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.units import Address
+
+
+def directory(settings: Settings) -> Path:
+    """Folder of the keystores; Foundry's unless SWARM_KEYSTORE_DIR says otherwise."""
+    return keystore_dir(None if settings.keystore_dir is None else str(settings.keystore_dir))
+
+
+def chosen_keystore(settings: Settings) -> Path:
+    """The keystore of --keystore, --account or SWARM_ACCOUNT; the only one there is if none is named.
+
+    Raises:
+        InvalidInputError: none is named and there is not exactly one, or the named one does not exist (exit 3).
+    """
+    if settings.keystore is not None:
+        return settings.keystore.expanduser()
+    if settings.account is not None:
+        return find_keystore(directory(settings), settings.account).path
+    found = list_keystores(directory(settings))
+    if len(found) == 1:
+        return found[0].path
+    raise InvalidInputError(
+        f"which key? there are {len(found)} in {directory(settings)}",
+        fix=_choose(found),
+        code="no_account",
+        values={"accounts": [keystore.name for keystore in found]},
+        exit_code=3,
+    )
+
+
+def unlock(session: Session) -> KeySigner:
+    """The chosen key.
+
+    Raises:
+        InvalidInputError: no key, no password, or a wrong one (exit 3).
+    """
+    path = chosen_keystore(session.settings)
+    if not path.is_file():
+        raise InvalidInputError(
+            f"no keystore at {path}", fix="see which there are: swarm wallet list", code="no_keystore", exit_code=3
+        )
+    password = session.secret(f"password of {path.name}", session.settings.password_file)
+    with session.output.progress(f"unlocking {path.name}"):
+        return load_signer(path, password)
+
+
+def own_address(session: Session) -> Address:
+    """Address that a command acts for; asks for a password only if nothing else tells it."""
+    sender = session.options.get("sender")
+    if sender is not None:
+        return parse_address(sender)
+    path = chosen_keystore(session.settings)
+    named = next((keystore.address for keystore in list_keystores(path.parent) if keystore.path == path), None)
+    return named or session.signer.address
+
+
+def _choose(found: tuple[KeystoreFile, ...]) -> str:
+    if not found:
+        return "make one with: swarm wallet create NAME"
+    return f"choose with --account: {', '.join(keystore.name for keystore in found)}"
