@@ -1,0 +1,214 @@
+"""The loop of a node: look, decide, do; nothing one answer says can end it.
+
+chain, members --look--> View ─┐
+state file, runs -------> Own ─┴─next_steps--> actions --perform--> chain, members, devices, Ray
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import structlog
+
+from node import duties
+from node.chain_watch import ChainWatch
+from node.jobs import duties as job_duties
+from node.memory import ChainSight, Memory
+from node.model import (
+    AcceptJob,
+    Action,
+    CloseJob,
+    CompleteJob,
+    DiscardRun,
+    FetchPlans,
+    ForgetHeads,
+    KeepEpochProof,
+    Own,
+    RunJob,
+    SendCheckpoints,
+    SendCommitment,
+    SendHeartbeat,
+    SendProof,
+    SendReceipt,
+    SignRun,
+    StartRun,
+    View,
+)
+from node.pace import Pace
+from node.records import own_commitments, own_jobs
+from node.steps import is_idle, next_steps
+from node.tools import Tools
+from swarm_chain.core.errors import SwarmError
+from swarm_chain.core.model import WindowRecord
+from swarm_chain.core.units import EpochNumber
+
+log = structlog.get_logger()
+
+ROUNDS = 4  # a finished run is signed, stored and delivered within one tick
+DRAIN_MS = 20_000
+
+PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
+    SendHeartbeat: duties.send_heartbeat,
+    FetchPlans: duties.fetch_plans,
+    StartRun: duties.start_run,
+    SignRun: duties.sign_run,
+    DiscardRun: duties.discard_run,
+    SendCommitment: duties.send_commitment,
+    SendProof: duties.send_proof,
+    ForgetHeads: duties.forget_old_heads,
+    KeepEpochProof: duties.keep_epoch_proof,
+    AcceptJob: job_duties.accept_job,
+    RunJob: job_duties.run_job,
+    CompleteJob: job_duties.complete_job,
+    SendReceipt: job_duties.send_receipt,
+    SendCheckpoints: job_duties.send_checkpoints,
+    CloseJob: job_duties.close_job,
+}
+
+
+class Agent:
+    """One node at work.
+
+    Args:
+        tools: ports, records and settings.
+        first_block: block from which the chain's events matter.
+        poll_ms: pause between two looks.
+    """
+
+    def __init__(self, tools: Tools, *, first_block: int, poll_ms: int = 500) -> None:
+        self._tools = tools
+        self._watch = ChainWatch(tools.chain, tools.node, first_block)
+        self._memory = Memory(kept_epochs=_kept_epochs(tools))
+        self._pace = Pace(tools.clock)
+        self._poll_ms = poll_ms
+        self._drain_until_ms: int | None = None
+        self._registered: bool | None = None
+
+    def drain(self) -> None:
+        """Asks the loop to take nothing new, to finish what runs, and to end."""
+        self._memory.draining = True
+
+    def run(self) -> None:
+        """Works until drained."""
+        log.info("agent_started", node=self._tools.node, members=sorted(self._tools.members))
+        while not self._may_stop():
+            self.tick()
+            self._tools.clock.sleep(self._poll_ms / 1000)
+        self._tools.devices.close()
+        if self._tools.runner is not None:
+            self._tools.runner.close()
+        log.info("agent_stopped", node=self._tools.node)
+
+    def tick(self) -> None:
+        """One look and all it asks for; errors of the four families are logged and tried again later."""
+        self._attempt("transactions", lambda: job_duties.settle_transactions(self._tools))
+        sight = self._look()
+        if sight is None:
+            return
+        announced = self._announced()
+        for _ in range(ROUNDS):
+            self._collect(sight)
+            view = _view(self._tools, sight, announced)
+            actions = [action for action in next_steps(view, self._own(), self._tools.params) if self._pace.due(action)]
+            if not actions:
+                return
+            for action in actions:
+                self._perform(view, action)
+
+    def _look(self) -> ChainSight | None:
+        found: list[ChainSight] = []
+        self._attempt("chain", lambda: found.append(self._watch.look()))
+        for sight in found:
+            registered = sight.provider_id != 0
+            if registered != self._registered:
+                self._registered = registered
+                _tell_registration(self._tools, sight)
+        return found[0] if found else None
+
+    def _announced(self) -> tuple[WindowRecord, ...]:
+        found: list[WindowRecord] = []
+        for name, member in self._tools.members.items():
+            self._attempt(f"windows of {name}", lambda reader=member.reader: found.extend(reader.windows()))
+        return tuple(found)
+
+    def _collect(self, sight: ChainSight) -> None:
+        memory = self._memory
+        for run in self._tools.devices.finished():
+            key = (run.challenge.window.window_id, run.challenge.device)
+            memory.running.discard(key)
+            if run.error:
+                log.error("run_failed", window_id=key[0], device=key[1], reason=run.error)
+            else:
+                memory.heads[key] = run
+        for job in self._tools.runner.finished() if self._tools.runner is not None else ():
+            memory.active_jobs.discard(job.job_id)
+            job_duties.collect_job(self._tools, job, sight.block.timestamp)
+
+    def _own(self) -> Own:
+        tools, memory = self._tools, self._memory
+        return Own(
+            now_ms=tools.clock.monotonic_ms(),
+            heartbeat_ms=memory.heartbeat_ms,
+            members=tuple(tools.members),
+            devices=tools.devices.indices(),
+            plans=memory.plans,
+            plans_for=memory.plans_for,
+            running=frozenset(memory.running),
+            ready=memory.ready,
+            commitments=own_commitments(tools.state, tools.node),
+            jobs=own_jobs(tools.state),
+            active_jobs=frozenset(memory.active_jobs),
+            kept_epochs=frozenset(memory.kept_epochs),
+            takes_jobs=tools.runner is not None,
+            draining=memory.draining,
+        )
+
+    def _perform(self, view: View, action: Action) -> None:
+        done = self._attempt(action, lambda: PERFORM[type(action)](self._tools, self._memory, view, action))
+        if done:
+            self._pace.worked(action)
+
+    def _attempt(self, subject: object, work: Callable[[], None]) -> bool:
+        if not self._pace.due(subject):
+            return False
+        try:
+            work()
+        except SwarmError as error:
+            wait_ms = self._pace.failed(subject, error)
+            name = subject if isinstance(subject, str) else type(subject).__name__
+            log.warning("step_failed", step=name, code=error.code, reason=error.message, fix=error.fix, wait_ms=wait_ms)
+            return False
+        self._pace.worked(subject)
+        return True
+
+    def _may_stop(self) -> bool:
+        if not self._memory.draining:
+            return False
+        now_ms = self._tools.clock.monotonic_ms()
+        if self._drain_until_ms is None:
+            self._drain_until_ms = now_ms + DRAIN_MS
+            log.info("agent_draining", node=self._tools.node)
+        return now_ms >= self._drain_until_ms or is_idle(self._own())
+
+
+def _view(tools: Tools, sight: ChainSight, announced: tuple[WindowRecord, ...]) -> View:
+    return View(
+        block=sight.block,
+        node=tools.node,
+        provider_id=sight.provider_id,
+        windows=tuple(sight.windows.values()),
+        announced=announced,
+        jobs=tuple(sight.jobs.values()),
+        roots=tuple(sight.roots.values()),
+    )
+
+
+def _tell_registration(tools: Tools, sight: ChainSight) -> None:
+    if sight.provider_id:
+        log.info("node_active", node=tools.node, provider_id=sight.provider_id)
+    else:
+        log.warning("node_unregistered", node=tools.node, fix="add it to a provider: swarm node register")
+
+
+def _kept_epochs(tools: Tools) -> set[EpochNumber]:
+    names = (path.stem for path in (tools.home / "proofs").glob("*.json"))
+    return {EpochNumber(int(name)) for name in names if name.isdecimal()}

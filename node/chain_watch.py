@@ -1,0 +1,95 @@
+"""Follows the chain: reads what is new since the last look and folds it; starts over where the chain was rewritten."""
+
+from collections.abc import Iterable, Mapping
+
+from node.events import address_of, hash_of, integer_of
+from node.jobs.board import fold_jobs
+from node.memory import ChainSight
+from node.model import AcceptedRoot
+from node.windows import fold_windows
+from swarm_chain.core.errors import InconsistentError, InvalidInputError
+from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall
+from swarm_chain.core.units import Address, EpochNumber, ProviderId, RootIndex
+from swarm_chain.ports import ChainReader
+
+
+class ChainWatch:
+    """Eyes of one agent on the chain.
+
+    Args:
+        chain: where to read.
+        node: address of the node key.
+        first_block: block the first look starts at, and every look after a rewrite.
+    """
+
+    def __init__(self, chain: ChainReader, node: Address, first_block: int) -> None:
+        self._chain = chain
+        self._node = node
+        self._first_block = first_block
+        self._sight: ChainSight | None = None
+
+    def look(self) -> ChainSight:
+        """The chain at its latest block.
+
+        Raises:
+            UnavailableError: no endpoint answers.
+        """
+        latest = self._chain.block("latest")
+        before = self._sight if self._sight is not None and self._still_there(self._sight.block) else None
+        if before is not None and latest.hash == before.block.hash:
+            return before
+        first = self._first_block if before is None else before.block.number + 1
+        events = self._chain.events(first, latest.number)
+        self._sight = self._folded(before or ChainSight(block=latest, provider_id=ProviderId(0)), events, latest)
+        return self._sight
+
+    def _folded(self, before: ChainSight, events: tuple[ChainEvent, ...], latest: BlockRef) -> ChainSight:
+        return ChainSight(
+            block=latest,
+            provider_id=self._provider(before, events, latest),
+            windows=fold_windows(before.windows, events),
+            jobs=fold_jobs(before.jobs, events),
+            roots=fold_roots(before.roots, events),
+        )
+
+    def _provider(self, before: ChainSight, events: Iterable[ChainEvent], latest: BlockRef) -> ProviderId:
+        moved = any(
+            event.name in {"NodeAdded", "NodeRemoved"} and address_of(event, "node") == self._node for event in events
+        )
+        if before.provider_id and not moved:
+            return before.provider_id
+        call = ContractCall(contract="ProviderRegistry", function="providerIdOfNode", args=(self._node,))
+        found = self._chain.call(call, latest)
+        if not isinstance(found, int):
+            raise InconsistentError(
+                "ProviderRegistry.providerIdOfNode gave no integer", fix="check the deployment file"
+            )
+        return ProviderId(found)
+
+    def _still_there(self, block: BlockRef) -> bool:
+        try:
+            return self._chain.block(block.number).hash == block.hash
+        except InvalidInputError:
+            return False
+
+
+def fold_roots(roots: Mapping[RootIndex, AcceptedRoot], events: Iterable[ChainEvent]) -> dict[RootIndex, AcceptedRoot]:
+    """Add accepted reports to the roots known before; disabled ones leave.
+
+    Args:
+        roots: roots known before.
+        events: further events, in chain order; other contracts' are ignored.
+    """
+    known = dict(roots)
+    for event in events:
+        if event.contract == "RewardSettlement" and event.name == "ReportAccepted":
+            index = RootIndex(integer_of(event, "rootIndex"))
+            known[index] = AcceptedRoot(
+                index=index,
+                epoch=EpochNumber(integer_of(event, "epoch")),
+                root=hash_of(event, "root"),
+                leaf_count=integer_of(event, "leafCount"),
+            )
+        elif event.contract == "RewardSettlement" and event.name == "RootDisabled":
+            known.pop(RootIndex(integer_of(event, "rootIndex")), None)
+    return known

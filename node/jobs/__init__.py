@@ -1,0 +1,1 @@
+"""Jobs of customers: found on chain, run on Ray, receipted."""

@@ -1,0 +1,191 @@
+"""Carries out what `next_steps` asks for jobs. Transactions and receipts are stored before they are sent."""
+
+import structlog
+
+from node.jobs.board import DRAW_DELAY
+from node.jobs.receipts import JobRun, drawn_checkpoints, make_receipt
+from node.memory import Memory
+from node.model import (
+    AcceptJob,
+    CloseJob,
+    CompleteJob,
+    JobOffer,
+    JobPhase,
+    OwnJob,
+    RunJob,
+    SendCheckpoints,
+    SendReceipt,
+    SignedReceipt,
+    View,
+)
+from node.ports import CheckpointUpload, FinishedJob, JobRunner
+from node.records import (
+    StoredTx,
+    drop_transaction,
+    end_job,
+    finish_job,
+    job_spec,
+    own_jobs,
+    pending_transactions,
+    save_job,
+    save_transaction,
+    start_job,
+)
+from node.state import add_delivery
+from node.tools import Tools, ask_any
+from swarm_chain.core.errors import InconsistentError, InvalidInputError
+from swarm_chain.core.model import ContractCall
+from swarm_chain.core.signing import receipt_digest
+from swarm_chain.core.units import JobId, Timestamp
+from swarm_chain.reference.spec import parse_train_spec, spec_hash
+
+log = structlog.get_logger()
+
+RESEND_MS = 30_000
+
+
+def accept_job(tools: Tools, _: Memory, view: View, action: AcceptJob) -> None:
+    """Reads the spec, declines what cannot be run, and takes the job on chain."""
+    job_id = action.offer.job_id
+    spec = ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
+    save_job(tools.state, job_id, JobPhase.ACCEPTING, spec)
+    try:
+        parse_train_spec(spec)
+    except InvalidInputError as error:
+        end_job(tools.state, job_id, JobPhase.DECLINED, error.message)
+        log.info("job_declined", job_id=job_id, reason=error.message)
+        return
+    _send(tools, "accept", job_id, (job_id, view.provider_id, tools.node))
+
+
+def run_job(tools: Tools, memory: Memory, view: View, action: RunJob) -> None:
+    """Starts or resumes an accepted job on Ray."""
+    job_id = action.offer.job_id
+    known = job_spec(tools.state, job_id)
+    spec = known[0] if known is not None else ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
+    save_job(tools.state, job_id, JobPhase.RUNNING, spec)
+    start_job(tools.state, job_id, view.block.timestamp)
+    _runner(tools).start(job_id, parse_train_spec(spec))
+    memory.active_jobs.add(job_id)
+    log.info("job_started", job_id=job_id, resumed=known is not None and known[1] > 0)
+
+
+def collect_job(tools: Tools, finished: FinishedJob, now: Timestamp) -> None:
+    """Makes, signs and stores the receipt of a job that ended on Ray.
+
+    Args:
+        tools: ports and records.
+        finished: what came of it.
+        now: chain time.
+    """
+    spec, started_at = job_spec(tools.state, finished.job_id) or (None, now)
+    run = JobRun(
+        job_id=finished.job_id,
+        node=tools.node,
+        spec_hash=spec_hash(spec),
+        contents=finished.contents,
+        device_ms=finished.device_ms,
+        started_at=started_at,
+        finished_at=now,
+        exit_code=finished.exit_code,
+    )
+    receipt = make_receipt(run)
+    signature = tools.signer.sign_digest(receipt_digest(tools.domain, receipt))
+    contents = finished.contents if receipt.checkpoint_count else ()
+    finish_job(tools.state, SignedReceipt(receipt=receipt, signature=signature, contents=contents), finished.reason)
+    log.info(
+        "job_finished",
+        job_id=finished.job_id,
+        exit_code=finished.exit_code,
+        reason=finished.reason,
+        checkpoints=len(contents),
+    )
+
+
+def complete_job(tools: Tools, _: Memory, __: View, action: CompleteJob) -> None:
+    """Records the digest of the stored receipt on chain."""
+    signed = _receipt_of(tools, action.job_id)
+    _send(tools, "complete", action.job_id, (action.job_id, receipt_digest(tools.domain, signed.receipt)))
+
+
+def send_receipt(tools: Tools, _: Memory, __: View, action: SendReceipt) -> None:
+    """Hands the receipt to a member."""
+    signed = _receipt_of(tools, action.job_id)
+    tools.members[action.member].inbox.receipt(signed.receipt, signed.signature, signed.contents)
+    add_delivery(tools.state, "receipt", str(action.job_id), action.member)
+    log.info("receipt_delivered", job_id=action.job_id, member=action.member)
+
+
+def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints) -> None:
+    """Draws the job's segments and hands their checkpoints to a member.
+
+    Raises:
+        InconsistentError: the chain recorded another receipt than the stored one.
+    """
+    offer = action.offer
+    signed = _receipt_of(tools, offer.job_id)
+    digest = receipt_digest(tools.domain, signed.receipt)
+    if digest != offer.receipt_digest:
+        raise InconsistentError(f"the chain recorded another receipt for job {offer.job_id}", code="other_receipt")
+    block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
+    for drawn in drawn_checkpoints(tools.domain, signed.receipt, digest, signed.contents, block_hash):
+        upload = CheckpointUpload(
+            job_id=offer.job_id,
+            node=tools.node,
+            index=drawn.index,
+            content=_runner(tools).checkpoint(offer.job_id, drawn.index),
+            path=drawn.path,
+            signature=tools.signer.sign_digest(drawn.digest),
+        )
+        tools.members[action.member].inbox.checkpoint(upload)
+        log.info("checkpoint_delivered", job_id=offer.job_id, index=drawn.index, member=action.member)
+    add_delivery(tools.state, "checkpoints", str(offer.job_id), action.member)
+
+
+def close_job(tools: Tools, memory: Memory, _: View, action: CloseJob) -> None:
+    """Stops a job that is over and drops its files."""
+    if tools.runner is not None:
+        tools.runner.stop(action.job_id, forget=True)
+    memory.active_jobs.discard(action.job_id)
+    end_job(tools.state, action.job_id, JobPhase.CLOSED, action.reason)
+    log.info("job_closed", job_id=action.job_id, reason=action.reason)
+
+
+def settle_transactions(tools: Tools) -> None:
+    """Forgets transactions that are mined, and sends again those that are not heard of for long."""
+    for stored in pending_transactions(tools.state):
+        outcome = tools.writer.outcome(stored.tx.hash)
+        if outcome is not None:
+            drop_transaction(tools.state, stored.purpose)
+            log.info("transaction_mined", purpose=stored.purpose, succeeded=outcome.succeeded, block=outcome.block)
+        elif not 0 <= tools.clock.monotonic_ms() - stored.sent_ms < RESEND_MS:
+            _resend(tools, stored)
+
+
+def _resend(tools: Tools, stored: StoredTx) -> None:
+    now_ms = tools.clock.monotonic_ms()
+    raised = tools.writer.bump(stored.tx)
+    save_transaction(tools.state, StoredTx(purpose=stored.purpose, tx=raised, sent_ms=now_ms))
+    tools.writer.broadcast(raised)
+    log.info("transaction_resent", purpose=stored.purpose, nonce=raised.nonce)
+
+
+def _send(tools: Tools, function: str, job_id: JobId, args: tuple[object, ...]) -> None:
+    purpose = f"{function}/{job_id}"
+    tx = tools.writer.prepare(ContractCall(contract="JobEscrow", function=function, args=args))
+    save_transaction(tools.state, StoredTx(purpose=purpose, tx=tx, sent_ms=tools.clock.monotonic_ms()))
+    tools.writer.broadcast(tx)
+    log.info("transaction_sent", purpose=purpose, nonce=tx.nonce)
+
+
+def _receipt_of(tools: Tools, job_id: JobId) -> SignedReceipt:
+    job: OwnJob | None = next((job for job in own_jobs(tools.state) if job.job_id == job_id), None)
+    if job is None or job.signed is None:
+        raise InconsistentError(f"no receipt is stored for job {job_id}")
+    return job.signed
+
+
+def _runner(tools: Tools) -> JobRunner:
+    if tools.runner is None:
+        raise InconsistentError("this agent was started without a job runner", fix="start it with jobs enabled")
+    return tools.runner

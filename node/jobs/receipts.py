@@ -1,0 +1,95 @@
+"""From a finished job to its receipt, and from a draw to the checkpoints that are handed in. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from swarm_chain.core import merkle
+from swarm_chain.core.checkpoints import (
+    checkpoint_tree,
+    checkpoints_to_upload,
+    draw_segments,
+    job_seed,
+    path_hash,
+)
+from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.signing import checkpoint_digest
+from swarm_chain.core.units import ZERO_HASH, Address, Hash32, JobId, Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRun:
+    """What a node knows of a job it has run: content hashes of its checkpoints in order, none if it failed."""
+
+    job_id: JobId
+    node: Address
+    spec_hash: Hash32
+    contents: tuple[Hash32, ...]
+    device_ms: int
+    started_at: Timestamp
+    finished_at: Timestamp
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnCheckpoint:
+    """A checkpoint to hand in: where it is, its path, and the digest the node key signs."""
+
+    index: int
+    path: tuple[Hash32, ...]
+    digest: Hash32
+
+
+def make_receipt(run: JobRun) -> Receipt:
+    """State what came of a job.
+
+    Args:
+        run: the finished job; a failed one names no checkpoint, because there is nothing to replay or to pay.
+
+    Returns:
+        The receipt; device time is rounded up to whole seconds.
+    """
+    kept = run.contents if run.exit_code == 0 else ()
+    return Receipt(
+        job_id=run.job_id,
+        kind=JobKind.TRAIN,
+        node=run.node,
+        spec_hash=run.spec_hash,
+        input_digest=kept[0] if kept else ZERO_HASH,
+        output_digest=kept[-1] if kept else ZERO_HASH,
+        checkpoint_root=merkle.root(checkpoint_tree(kept)) if kept else ZERO_HASH,
+        checkpoint_count=len(kept),
+        device_seconds=-(-run.device_ms // 1000),
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        exit_code=run.exit_code,
+    )
+
+
+def drawn_checkpoints(
+    domain: Hash32, receipt: Receipt, digest: Hash32, contents: Sequence[Hash32], block_hash: Hash32
+) -> tuple[DrawnCheckpoint, ...]:
+    """Draw the segments of a completed job and name the checkpoints that prove them.
+
+    Args:
+        domain: EIP-712 domain of node messages.
+        receipt: the receipt handed in.
+        digest: its digest, as the chain recorded it.
+        contents: content hashes of all checkpoints.
+        block_hash: hash of the second block after the one that completed the job.
+
+    Returns:
+        Starts of the drawn segments and the last checkpoint, ascending.
+
+    Source: docs/spec/protocol.md "Drawing of job segments".
+    """
+    drawn = draw_segments(job_seed(block_hash, digest), receipt.job_id, len(contents) - 1)
+    tree = checkpoint_tree(contents)
+    return tuple(
+        _opened(domain, receipt, index, contents[index], merkle.path(tree, index))
+        for index in checkpoints_to_upload(drawn, len(contents))
+    )
+
+
+def _opened(domain: Hash32, receipt: Receipt, index: int, content: Hash32, path: tuple[Hash32, ...]) -> DrawnCheckpoint:
+    digest = checkpoint_digest(domain, receipt.job_id, receipt.node, index, content, path_hash(path))
+    return DrawnCheckpoint(index=index, path=path, digest=digest)

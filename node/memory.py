@@ -1,0 +1,45 @@
+"""What an agent holds while it runs; all of it can be lost, because the chain and the state file hold the rest."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from node.model import AcceptedRoot, DevicePlan, JobOffer, View
+from node.ports import FinishedRun
+from swarm_chain.core.compute import ComputeChallenge
+from swarm_chain.core.model import BlockRef, WindowRecord
+from swarm_chain.core.units import EpochNumber, JobId, ProviderId, RootIndex, WindowId
+
+RunKey = tuple[WindowId, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainSight:
+    """What was read of the chain up to `block`, folded from its events."""
+
+    block: BlockRef
+    provider_id: ProviderId
+    windows: Mapping[WindowId, WindowRecord] = field(default_factory=lambda: MappingProxyType({}))
+    jobs: Mapping[JobId, JobOffer] = field(default_factory=lambda: MappingProxyType({}))
+    roots: Mapping[RootIndex, AcceptedRoot] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(slots=True, kw_only=True)
+class Memory:
+    """The agent's mutable half. `heads` are runs that are computed but not signed."""
+
+    sight: ChainSight | None = None
+    view: View | None = None
+    heartbeat_ms: int | None = None
+    plans: tuple[DevicePlan, ...] = ()
+    plans_for: WindowId | None = None
+    running: set[RunKey] = field(default_factory=set)
+    heads: dict[RunKey, FinishedRun] = field(default_factory=dict)
+    active_jobs: set[JobId] = field(default_factory=set)
+    kept_epochs: set[EpochNumber] = field(default_factory=set)
+    draining: bool = False
+
+    @property
+    def ready(self) -> tuple[ComputeChallenge, ...]:
+        """Challenges of the runs that wait for the chain's word and their signature."""
+        return tuple(run.challenge for run in self.heads.values())

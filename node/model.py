@@ -1,0 +1,260 @@
+"""Frozen values of an agent: what it sees, what it remembers, what it will do next."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from swarm_chain.core.compute import ComputeChallenge, ComputeShape
+from swarm_chain.core.model import BlockRef, JobKind, JobState, Receipt, SignedCommitment, WindowRecord
+from swarm_chain.core.units import (
+    ZERO_HASH,
+    Address,
+    BlockNumber,
+    EpochNumber,
+    Hash32,
+    JobId,
+    ProviderId,
+    RootIndex,
+    Signature,
+    Timestamp,
+    WindowId,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevicePlan:
+    """The run a device owes in every window of an epoch."""
+
+    device: int
+    shape: ComputeShape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOffer:
+    """A job as the chain shows it to nodes; `completed_block` is zero until a receipt is recorded."""
+
+    job_id: JobId
+    state: JobState
+    kind: JobKind
+    spec_hash: Hash32
+    accept_by: Timestamp
+    complete_by: Timestamp = Timestamp(0)
+    node: Address | None = None
+    receipt_digest: Hash32 = ZERO_HASH
+    completed_block: BlockNumber = BlockNumber(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedRoot:
+    """A settlement root the chain has accepted."""
+
+    index: RootIndex
+    epoch: EpochNumber
+    root: Hash32
+    leaf_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """What the agent sees. `announced` are windows an oracle member told of: good for starting, never for signing."""
+
+    block: BlockRef
+    node: Address
+    provider_id: ProviderId
+    windows: tuple[WindowRecord, ...] = ()
+    announced: tuple[WindowRecord, ...] = ()
+    jobs: tuple[JobOffer, ...] = ()
+    roots: tuple[AcceptedRoot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCommitment:
+    """A commitment this node has signed; `delivered` and `opened` name the members that have it and its proof."""
+
+    signed: SignedCommitment
+    delivered: frozenset[str] = frozenset()
+    opened: frozenset[str] = frozenset()
+
+
+class JobPhase(StrEnum):
+    """How far this node is with a job."""
+
+    ACCEPTING = "accepting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    CLOSED = "closed"
+    DECLINED = "declined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedReceipt:
+    """A receipt, the node key's signature and the content hashes of all checkpoints."""
+
+    receipt: Receipt
+    signature: Signature
+    contents: tuple[Hash32, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnJob:
+    """A job this node works on; `delivered` and `uploaded` name the members that have receipt and checkpoints."""
+
+    job_id: JobId
+    phase: JobPhase
+    signed: SignedReceipt | None = None
+    delivered: frozenset[str] = frozenset()
+    uploaded: frozenset[str] = frozenset()
+    sending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """What the agent remembers and what runs at the moment.
+
+    `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for.
+    """
+
+    now_ms: int
+    heartbeat_ms: int | None = None
+    members: tuple[str, ...] = ()
+    devices: tuple[int, ...] = (0,)
+    plans: tuple[DevicePlan, ...] = ()
+    plans_for: WindowId | None = None
+    running: frozenset[tuple[WindowId, int]] = frozenset()
+    ready: tuple[ComputeChallenge, ...] = ()
+    commitments: tuple[OwnCommitment, ...] = ()
+    jobs: tuple[OwnJob, ...] = ()
+    active_jobs: frozenset[JobId] = frozenset()
+    kept_epochs: frozenset[EpochNumber] = frozenset()
+    takes_jobs: bool = False
+    draining: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendHeartbeat:
+    """Tell every member that the node lives."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPlans:
+    """Ask for the plans that hold in a window."""
+
+    window_id: WindowId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """Compute one device's answer."""
+
+    window_id: WindowId
+    window_seed: Hash32
+    plan: DevicePlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignRun:
+    """Self-check, sign and store a finished run whose seed the chain confirms."""
+
+    challenge: ComputeChallenge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscardRun:
+    """Forget a finished run: its window is over, or the chain knows another seed."""
+
+    challenge: ComputeChallenge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendCommitment:
+    """Hand a stored commitment to a member."""
+
+    window_id: WindowId
+    device: int
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendProof:
+    """Open the drawn rows of a commitment to a member."""
+
+    window: WindowRecord
+    device: int
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetHeads:
+    """Drop what is only needed for openings of windows that nobody can ask about any more."""
+
+    before: WindowId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepEpochProof:
+    """Fetch, verify and keep the own leaf of an accepted root."""
+
+    root: AcceptedRoot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptJob:
+    """Read the spec and take the job on chain."""
+
+    offer: JobOffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunJob:
+    """Start or resume a job on Ray."""
+
+    offer: JobOffer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompleteJob:
+    """Record the digest of the stored receipt on chain."""
+
+    job_id: JobId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendReceipt:
+    """Hand the receipt to a member."""
+
+    job_id: JobId
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendCheckpoints:
+    """Draw the job's segments and hand their checkpoints to a member."""
+
+    offer: JobOffer
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseJob:
+    """Stop working on a job and drop its files; `reason` is a stable code."""
+
+    job_id: JobId
+    reason: str
+
+
+Action = (
+    SendHeartbeat
+    | FetchPlans
+    | StartRun
+    | SignRun
+    | DiscardRun
+    | SendCommitment
+    | SendProof
+    | ForgetHeads
+    | KeepEpochProof
+    | AcceptJob
+    | RunJob
+    | CompleteJob
+    | SendReceipt
+    | SendCheckpoints
+    | CloseJob
+)

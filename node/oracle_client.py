@@ -1,0 +1,155 @@
+"""One oracle member over HTTP: bounded answers, short waits, a repeated try where repeating is harmless."""
+
+import json
+from collections.abc import Mapping
+
+import httpx2
+import stamina
+
+from node import wire
+from node.model import DevicePlan
+from node.ports import CheckpointUpload, EpochProof
+from swarm_chain.core.encoding import canonical_json, keccak, to_hex
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
+from swarm_chain.core.model import Heartbeat, Receipt, SignedCommitment, SignedProof, WindowRecord
+from swarm_chain.core.units import Address, EpochNumber, Hash32, ProviderId, Signature
+
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+CONNECT_S, ANSWER_S, UPLOAD_S = 2.0, 5.0, 60.0
+ATTEMPTS = 2
+
+
+class JsonHttp:
+    """JSON calls of one member over one kept-alive connection pool.
+
+    Args:
+        url: base of the member, such as https://oracle.example.
+    """
+
+    def __init__(self, url: str, client: httpx2.Client | None = None) -> None:
+        self.url = url.rstrip("/")
+        self._client = client or httpx2.Client(timeout=httpx2.Timeout(ANSWER_S, connect=CONNECT_S))
+
+    def get(self, path: str) -> dict[str, object]:
+        """JSON object at a path.
+
+        Raises:
+            UnavailableError: the member is away or answers nonsense.
+            InvalidInputError: it knows no such thing.
+        """
+        return self._send("GET", path, None, ANSWER_S)
+
+    def post(self, path: str, body: wire.Json, *, timeout_s: float = ANSWER_S) -> dict[str, object]:
+        """Answer to a JSON body; every message of this protocol may be sent twice."""
+        return self._send("POST", path, body, timeout_s)
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._client.close()
+
+    def _send(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
+        for attempt in stamina.retry_context(
+            on=httpx2.TransportError, attempts=ATTEMPTS, wait_initial=0.1, wait_max=0.5
+        ):
+            try:
+                with attempt:
+                    return self._once(method, path, body, timeout_s)
+            except httpx2.TransportError as error:
+                raise UnavailableError(
+                    f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
+                ) from error
+        raise InconsistentError("a retry loop ended without a result")
+
+    def _once(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
+        with self._client.stream(method, self.url + path, json=body, timeout=timeout_s) as response:
+            parts, size = [], 0
+            for part in response.iter_bytes():
+                size += len(part)
+                if size > MAX_ANSWER_BYTES:
+                    raise UnavailableError(f"{self.url}{path} answers without end", code="bad_answer")
+                parts.append(part)
+        answer = _parse(b"".join(parts))
+        if response.status_code >= 300:
+            raise _refusal(response.status_code, answer or {})
+        if answer is None:
+            raise UnavailableError(f"{self.url}{path} does not answer like an oracle", code="bad_answer")
+        return answer
+
+
+class HttpOracleReader:
+    """OracleReader over HTTP."""
+
+    def __init__(self, http: JsonHttp) -> None:
+        self._http = http
+
+    def windows(self) -> tuple[WindowRecord, ...]:
+        """Windows of the current epoch as the member sees them."""
+        return wire.parse_windows(self._http.get("/v1/windows/current"))
+
+    def plans(self, node: Address) -> tuple[DevicePlan, ...]:
+        """Runs the node's devices owe."""
+        return wire.parse_plans(self._http.get(f"/v1/plans/{node}"))
+
+    def spec(self, spec_hash: Hash32) -> object:
+        """The job spec of a hash.
+
+        Raises:
+            UnavailableError: the member's document has another hash.
+        """
+        document = self._http.get(f"/v1/jobs/specs/{to_hex(spec_hash)}")
+        if keccak(canonical_json(document)) != spec_hash:
+            raise UnavailableError("the member's spec has another hash than the job", code="bad_answer")
+        return document
+
+    def epoch_proof(self, epoch: EpochNumber, provider_id: ProviderId) -> EpochProof:
+        """The provider's leaf and path; unverified."""
+        return wire.parse_epoch_proof(self._http.get(f"/v1/epochs/{epoch}/proofs/{provider_id}"))
+
+
+class HttpOracleInbox:
+    """OracleInbox over HTTP."""
+
+    def __init__(self, http: JsonHttp) -> None:
+        self._http = http
+
+    def heartbeat(self, heartbeat: Heartbeat, signature: Signature) -> None:
+        """Hands in a sign of life."""
+        self._http.post("/v1/heartbeats", wire.heartbeat_body(heartbeat, signature))
+
+    def commitment(self, signed: SignedCommitment) -> None:
+        """Hands in a commitment; stops the member's clock."""
+        self._http.post("/v1/commitments", wire.commitment_body(signed))
+
+    def proof(self, signed: SignedProof) -> None:
+        """Hands in the openings of a drawn window."""
+        self._http.post("/v1/proofs", wire.proof_body(signed))
+
+    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
+        """Hands in a job's receipt with the content hashes of its checkpoints."""
+        body: wire.Json = {
+            "receipt": wire.receipt_fields(receipt),
+            "signature": to_hex(signature),
+            "checkpoints": [to_hex(content) for content in contents],
+        }
+        self._http.post(f"/v1/jobs/{receipt.job_id}/receipts", body)
+
+    def checkpoint(self, upload: CheckpointUpload) -> None:
+        """Hands in a drawn checkpoint."""
+        self._http.post(f"/v1/jobs/{upload.job_id}/checkpoints", wire.checkpoint_body(upload), timeout_s=UPLOAD_S)
+
+
+def _parse(content: bytes) -> dict[str, object] | None:
+    try:
+        document = json.loads(content)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _refusal(status: int, document: Mapping[str, object]) -> SwarmError:
+    message = str(document.get("message") or f"HTTP status {status}")[:300]
+    fix, code = str(document.get("fix") or "")[:300], str(document.get("error") or f"http_{status}")[:64]
+    families: dict[int, type[SwarmError]] = {409: RejectedError, 500: InconsistentError}
+    if status in {429, 502, 503, 504}:
+        return UnavailableError(f"oracle: {message}", fix=fix, code=code)
+    return families.get(status, InvalidInputError)(f"oracle: {message}", fix=fix, code=code)

@@ -1,0 +1,138 @@
+"""What an agent needs beside the chain: oracle members, devices and a place to run jobs."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from node.model import DevicePlan
+from swarm_chain.core.compute import ComputeChallenge
+from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature
+from swarm_chain.reference.spec import TrainSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochProof:
+    """A provider's leaf of an accepted root and its path, as a member publishes it."""
+
+    leaf: SettlementLeaf
+    path: tuple[Hash32, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointUpload:
+    """One drawn checkpoint with its path and the node key's signature."""
+
+    job_id: JobId
+    node: Address
+    index: int
+    content: bytes
+    path: tuple[Hash32, ...]
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """What a device made of a challenge: the first 64 bytes of every final row, m·64 bytes; or why it failed."""
+
+    challenge: ComputeChallenge
+    heads: bytes = b""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedJob:
+    """What came of a job on Ray. `exit_code` is not zero if the customer's program failed; `reason` says why."""
+
+    job_id: JobId
+    contents: tuple[Hash32, ...]
+    device_ms: int
+    exit_code: int
+    reason: str = ""
+
+
+class OracleReader(Protocol):
+    """What one oracle member tells. Every method raises UnavailableError while the member is away."""
+
+    def windows(self) -> tuple[WindowRecord, ...]:
+        """Windows of the current epoch as the member sees them."""
+        ...
+
+    def plans(self, node: Address) -> tuple[DevicePlan, ...]:
+        """Runs the node's devices owe."""
+        ...
+
+    def spec(self, spec_hash: Hash32) -> object:
+        """The job spec of a hash, checked against it."""
+        ...
+
+    def epoch_proof(self, epoch: EpochNumber, provider_id: ProviderId) -> EpochProof:
+        """The provider's leaf and path; unverified."""
+        ...
+
+
+class OracleInbox(Protocol):
+    """What one oracle member takes. Every message can be sent again. RejectedError if it contradicts an earlier one."""
+
+    def heartbeat(self, heartbeat: Heartbeat, signature: Signature) -> None:
+        """Hands in a sign of life."""
+        ...
+
+    def commitment(self, signed: SignedCommitment) -> None:
+        """Hands in a commitment; stops the member's clock."""
+        ...
+
+    def proof(self, signed: SignedProof) -> None:
+        """Hands in the openings of a drawn window."""
+        ...
+
+    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
+        """Hands in a job's receipt with the content hashes of its checkpoints."""
+        ...
+
+    def checkpoint(self, upload: CheckpointUpload) -> None:
+        """Hands in a drawn checkpoint."""
+        ...
+
+
+class Devices(Protocol):
+    """The devices of this node, each working on one challenge at a time."""
+
+    def indices(self) -> tuple[int, ...]:
+        """Numbers of the devices, ascending."""
+        ...
+
+    def start(self, challenge: ComputeChallenge) -> None:
+        """Starts a run and returns at once."""
+        ...
+
+    def finished(self) -> tuple[FinishedRun, ...]:
+        """Runs that ended since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Stops what runs."""
+        ...
+
+
+class JobRunner(Protocol):
+    """Runs jobs in other processes; progress is on disk, so a stopped job goes on where it was."""
+
+    def start(self, job_id: JobId, spec: TrainSpec) -> None:
+        """Starts or resumes a job and returns at once."""
+        ...
+
+    def finished(self) -> tuple[FinishedJob, ...]:
+        """Jobs that ended since the last call."""
+        ...
+
+    def checkpoint(self, job_id: JobId, index: int) -> bytes:
+        """Content of a checkpoint of a job."""
+        ...
+
+    def stop(self, job_id: JobId, *, forget: bool) -> None:
+        """Stops a job; with `forget` its files go too."""
+        ...
+
+    def close(self) -> None:
+        """Stops everything; files stay."""
+        ...

@@ -1,0 +1,211 @@
+"""Rows of the state file as values: commitments, jobs and unconfirmed transactions."""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from node.model import JobPhase, OwnCommitment, OwnJob, SignedReceipt
+from node.state import deliveries
+from node.wire import parse_receipt, receipt_fields
+from swarm_chain.core.encoding import canonical_json
+from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
+from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, Wei, WindowId
+
+RECENT_COMMITMENTS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A commitment with what is needed to open it; `heads` are m·64 bytes, empty once forgotten."""
+
+    signed: SignedCommitment
+    window_seed: Hash32
+    heads: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTx:
+    """A transaction that may not be mined yet; `sent_ms` is the monotonic clock of its last broadcast."""
+
+    purpose: str
+    tx: SignedTx
+    sent_ms: int
+
+
+def subject_of(window_id: WindowId, device: int) -> str:
+    """Key of a commitment in `deliveries`."""
+    return f"{window_id}/{device}"
+
+
+def save_commitment(state: sqlite3.Connection, run: StoredRun) -> SignedCommitment:
+    """Store a commitment unless its window and device have one.
+
+    Returns:
+        The one that is stored: only this may be sent.
+
+    Raises:
+        InconsistentError: another root is stored; this device computes one thing today and another tomorrow.
+    """
+    c = run.signed.commitment
+    row = (c.window_id, c.device, c.m, c.n, c.steps, run.window_seed, c.root, run.signed.signature, run.heads)
+    state.execute("INSERT INTO commitments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
+    stored = load_run(state, c.window_id, c.device, c.node).signed
+    if stored.commitment.root != c.root:
+        raise InconsistentError(
+            f"window {c.window_id}, device {c.device}: another root is signed already, the new one is dropped",
+            fix="run `swarm node bench`: the device may be faulty",
+            code="second_root",
+        )
+    return stored
+
+
+def load_run(state: sqlite3.Connection, window_id: WindowId, device: int, node: Address) -> StoredRun:
+    """The stored commitment of a window and device.
+
+    Raises:
+        InconsistentError: there is none.
+    """
+    row = state.execute("SELECT * FROM commitments WHERE window_id = ? AND device = ?", (window_id, device)).fetchone()
+    if row is None:
+        raise InconsistentError(f"no commitment is stored for window {window_id}, device {device}")
+    return StoredRun(signed=_signed(row, node), window_seed=Hash32(row[5]), heads=row[8] or b"")
+
+
+def own_commitments(state: sqlite3.Connection, node: Address) -> tuple[OwnCommitment, ...]:
+    """Commitments that can still be opened, newest windows first, with who has them."""
+    delivered, opened = deliveries(state, "commitment"), deliveries(state, "proof")
+    rows = state.execute(
+        "SELECT window_id, device, m, n, steps, window_seed, root, signature FROM commitments "
+        "WHERE heads IS NOT NULL ORDER BY window_id DESC, device LIMIT ?",
+        (RECENT_COMMITMENTS,),
+    )
+    return tuple(
+        OwnCommitment(
+            signed=_signed(row, node),
+            delivered=delivered.get(subject_of(row[0], row[1]), frozenset()),
+            opened=opened.get(subject_of(row[0], row[1]), frozenset()),
+        )
+        for row in rows
+    )
+
+
+def forget_heads(state: sqlite3.Connection, before: WindowId) -> None:
+    """Drop the heads of older windows; roots and signatures stay, so that no second root is ever signed."""
+    state.execute("UPDATE commitments SET heads = NULL WHERE window_id < ?", (before,))
+
+
+def save_job(state: sqlite3.Connection, job_id: JobId, phase: JobPhase, spec: object) -> None:
+    """Start the record of a job; a known one changes its phase only."""
+    document = canonical_json(spec).decode()
+    state.execute(
+        "INSERT INTO jobs (job_id, phase, spec) VALUES (?, ?, ?) ON CONFLICT (job_id) DO UPDATE SET phase = excluded.phase",
+        (job_id, phase.value, document),
+    )
+
+
+def start_job(state: sqlite3.Connection, job_id: JobId, now: Timestamp) -> None:
+    """Note when a job began to run; the first time counts."""
+    state.execute(
+        "UPDATE jobs SET phase = ?, started_at = CASE started_at WHEN 0 THEN ? ELSE started_at END WHERE job_id = ?",
+        (JobPhase.RUNNING.value, now, job_id),
+    )
+
+
+def finish_job(state: sqlite3.Connection, signed: SignedReceipt, reason: str) -> None:
+    """Store a signed receipt; from now on only this one is handed in."""
+    receipt = canonical_json(receipt_fields(signed.receipt)).decode()
+    state.execute(
+        "UPDATE jobs SET phase = ?, receipt = ?, signature = ?, contents = ?, reason = ? WHERE job_id = ? AND receipt IS NULL",
+        (
+            JobPhase.FINISHED.value,
+            receipt,
+            signed.signature,
+            b"".join(signed.contents),
+            reason,
+            signed.receipt.job_id,
+        ),
+    )
+
+
+def end_job(state: sqlite3.Connection, job_id: JobId, phase: JobPhase, reason: str) -> None:
+    """Close or decline a job."""
+    state.execute("UPDATE jobs SET phase = ?, reason = ? WHERE job_id = ?", (phase.value, reason, job_id))
+
+
+def job_spec(state: sqlite3.Connection, job_id: JobId) -> tuple[object, Timestamp] | None:
+    """Spec of a known job and when it began to run (zero: not yet); None if the job is unknown."""
+    row = state.execute("SELECT spec, started_at FROM jobs WHERE job_id = ?", (job_id,)).fetchone()
+    return None if row is None else (json.loads(row[0]), Timestamp(row[1]))
+
+
+def own_jobs(state: sqlite3.Connection) -> tuple[OwnJob, ...]:
+    """All jobs this node has worked on or declined, with who has receipt and checkpoints."""
+    delivered, uploaded = deliveries(state, "receipt"), deliveries(state, "checkpoints")
+    sending = {tx.purpose for tx in pending_transactions(state)}
+    rows = state.execute("SELECT job_id, phase, receipt, signature, contents FROM jobs ORDER BY job_id")
+    return tuple(
+        OwnJob(
+            job_id=JobId(job_id),
+            phase=JobPhase(phase),
+            signed=None if receipt is None else _signed_receipt(receipt, signature, contents),
+            delivered=delivered.get(str(job_id), frozenset()),
+            uploaded=uploaded.get(str(job_id), frozenset()),
+            sending=bool(sending & {f"accept/{job_id}", f"complete/{job_id}"}),
+        )
+        for job_id, phase, receipt, signature, contents in rows
+    )
+
+
+def save_transaction(state: sqlite3.Connection, stored: StoredTx) -> None:
+    """Keep a signed transaction before it is broadcast; the newest of a purpose replaces the older."""
+    tx = stored.tx
+    row = (stored.purpose, tx.hash, tx.raw, tx.sender, tx.nonce, str(tx.max_fee_wei), stored.sent_ms)
+    state.execute("INSERT OR REPLACE INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def drop_transaction(state: sqlite3.Connection, purpose: str) -> None:
+    """Forget a transaction whose outcome is known."""
+    state.execute("DELETE FROM transactions WHERE purpose = ?", (purpose,))
+
+
+def pending_transactions(state: sqlite3.Connection) -> tuple[StoredTx, ...]:
+    """Transactions whose outcome is not known, oldest nonce first. Their call is not kept: they are only sent again."""
+    rows = state.execute("SELECT * FROM transactions ORDER BY nonce")
+    return tuple(
+        StoredTx(
+            purpose=purpose,
+            tx=SignedTx(
+                hash=Hash32(tx_hash),
+                raw=raw,
+                sender=Address(sender),
+                nonce=nonce,
+                max_fee_wei=Wei(int(max_fee)),
+                call=ContractCall(contract="JobEscrow", function=purpose.split("/")[0]),
+            ),
+            sent_ms=sent_ms,
+        )
+        for purpose, tx_hash, raw, sender, nonce, max_fee, sent_ms in rows
+    )
+
+
+def _signed(row: tuple[object, ...], node: Address) -> SignedCommitment:
+    window_id, device, m, n, steps, _, root, signature = row[:8]
+    numbers = [value for value in (window_id, device, m, n, steps) if isinstance(value, int)]
+    if len(numbers) != 5 or not isinstance(root, bytes) or not isinstance(signature, bytes):
+        raise InconsistentError("the state file holds a malformed commitment", fix="restore it from a copy")
+    commitment = Commitment(
+        window_id=WindowId(numbers[0]),
+        node=node,
+        device=numbers[1],
+        m=numbers[2],
+        n=numbers[3],
+        steps=numbers[4],
+        root=Hash32(root),
+    )
+    return SignedCommitment(commitment=commitment, signature=Signature(signature))
+
+
+def _signed_receipt(receipt: str, signature: bytes, contents: bytes) -> SignedReceipt:
+    hashes = tuple(Hash32(contents[start : start + 32]) for start in range(0, len(contents), 32))
+    return SignedReceipt(receipt=parse_receipt(json.loads(receipt)), signature=Signature(signature), contents=hashes)

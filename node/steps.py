@@ -1,0 +1,44 @@
+"""What an agent does next, as a pure function of what it sees and what it remembers."""
+
+from collections.abc import Iterator
+
+from node.jobs.board import job_steps
+from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
+from node.windows import window_steps
+from swarm_chain.core.params import Params
+
+
+def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
+    """Actions to perform now, most urgent first; each is safe to repeat.
+
+    Args:
+        view: the chain at one block and what members announced.
+        own: own records, what runs, and the machine's clock.
+        params: the protocol's numbers.
+
+    Returns:
+        Nothing for a node that no provider has added: the chain wins over what the node believes.
+    """
+    if view.provider_id == 0:
+        return ()
+    return (*_heartbeat(own, params), *window_steps(view, own), *job_steps(view, own), *_proofs(view, own))
+
+
+def is_idle(own: Own) -> bool:
+    """True if a draining agent may stop: no run is under way or waiting for its signature.
+
+    Jobs are not waited for: they resume from disk.
+    """
+    return not own.running and not own.ready
+
+
+def _heartbeat(own: Own, params: Params) -> Iterator[Action]:
+    due = params.liveness.heartbeat_for * 1000
+    if own.heartbeat_ms is None or own.now_ms - own.heartbeat_ms >= due:
+        yield SendHeartbeat()
+
+
+def _proofs(view: View, own: Own) -> Iterator[Action]:
+    for root in view.roots:
+        if root.epoch not in own.kept_epochs and root.leaf_count >= view.provider_id:
+            yield KeepEpochProof(root=root)

@@ -1,0 +1,89 @@
+"""Everything an agent acts through, wired once in main."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+
+from node.ports import Devices, JobRunner, OracleInbox, OracleReader
+from swarm_chain.core.errors import SwarmError, UnavailableError
+from swarm_chain.core.model import Deployment
+from swarm_chain.core.params import Params
+from swarm_chain.core.signing import domain_separator
+from swarm_chain.core.units import Address, Hash32
+from swarm_chain.ports import ChainReader, ChainWriter, Clock, Signer
+
+log = structlog.get_logger()
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One oracle member, by its two sides."""
+
+    reader: OracleReader
+    inbox: OracleInbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused."""
+
+    deployment: Deployment
+    params: Params
+    chain: ChainReader
+    writer: ChainWriter
+    signer: Signer
+    clock: Clock
+    members: Mapping[str, Member]
+    devices: Devices
+    runner: JobRunner | None
+    state: sqlite3.Connection
+    home: Path
+
+    @property
+    def node(self) -> Address:
+        """Address of the node key."""
+        return self.signer.address
+
+    @property
+    def beacon(self) -> Address:
+        """ChallengeBeacon: names the domain of node messages."""
+        return self.deployment.contracts["ChallengeBeacon"]
+
+    @property
+    def domain(self) -> Hash32:
+        """EIP-712 domain of node messages."""
+        return domain_separator(self.deployment.chain_id, self.beacon)
+
+
+def ask_any(tools: Tools, question: Callable[[OracleReader], Answer]) -> Answer:
+    """Answer of the first member that gives one.
+
+    Raises:
+        UnavailableError: none does.
+    """
+    reasons = []
+    for name, member in tools.members.items():
+        try:
+            return question(member.reader)
+        except SwarmError as error:
+            reasons.append(f"{name}: {error.message}")
+    raise UnavailableError(f"no oracle member answers: {'; '.join(reasons)}", code="oracle_unreachable")
+
+
+def tell_all(tools: Tools, message: Callable[[OracleInbox], None]) -> Iterator[tuple[str, SwarmError]]:
+    """Hand a message to every member; one that refuses does not keep it from the others.
+
+    Returns:
+        The members that did not take it, and why; nothing is sent before this is consumed.
+    """
+    for name, member in tools.members.items():
+        try:
+            message(member.inbox)
+        except SwarmError as error:
+            yield name, error

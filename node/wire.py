@@ -1,0 +1,189 @@
+"""JSON of the messages a node sends and of the answers it reads (docs/spec/protocol.md, HTTP API)."""
+
+import base64
+from collections.abc import Mapping
+
+from node.model import DevicePlan
+from node.ports import CheckpointUpload, EpochProof
+from swarm_chain.core.compute import ComputeShape
+from swarm_chain.core.encoding import hash_from_hex, to_hex
+from swarm_chain.core.errors import UnavailableError
+from swarm_chain.core.model import (
+    Heartbeat,
+    JobKind,
+    Receipt,
+    SettlementLeaf,
+    SignedCommitment,
+    SignedProof,
+    WindowRecord,
+    WindowState,
+)
+from swarm_chain.core.units import Address, BlockNumber, JobId, ProviderId, Signature, Timestamp, Wei, WindowId
+
+MAX_LISTED = 4096
+
+Json = dict[str, object]
+
+
+def heartbeat_body(heartbeat: Heartbeat, signature: Signature) -> Json:
+    """Body of POST /v1/heartbeats."""
+    fields: Json = {
+        "node": heartbeat.node,
+        "sequence": heartbeat.sequence,
+        "issuedAt": heartbeat.issued_at,
+        "expiresAt": heartbeat.expires_at,
+    }
+    return {"heartbeat": fields, "signature": to_hex(signature)}
+
+
+def commitment_body(signed: SignedCommitment) -> Json:
+    """Body of POST /v1/commitments."""
+    c = signed.commitment
+    fields: Json = {
+        "windowId": c.window_id,
+        "node": c.node,
+        "device": c.device,
+        "m": c.m,
+        "n": c.n,
+        "steps": c.steps,
+        "root": to_hex(c.root),
+    }
+    return {"commitment": fields, "signature": to_hex(signed.signature)}
+
+
+def proof_body(signed: SignedProof) -> Json:
+    """Body of POST /v1/proofs."""
+    p = signed.proof
+    openings = [{"row": o.row, "head": to_hex(o.head), "path": [to_hex(h) for h in o.path]} for o in p.openings]
+    fields: Json = {
+        "windowId": p.window_id,
+        "node": p.node,
+        "device": p.device,
+        "root": to_hex(p.root),
+        "openings": openings,
+    }
+    return {"proof": fields, "signature": to_hex(signed.signature)}
+
+
+def receipt_fields(receipt: Receipt) -> Json:
+    """JobReceipt as JSON."""
+    return {
+        "jobId": receipt.job_id,
+        "kind": int(receipt.kind),
+        "node": receipt.node,
+        "specHash": to_hex(receipt.spec_hash),
+        "inputDigest": to_hex(receipt.input_digest),
+        "outputDigest": to_hex(receipt.output_digest),
+        "checkpointRoot": to_hex(receipt.checkpoint_root),
+        "checkpointCount": receipt.checkpoint_count,
+        "deviceSeconds": receipt.device_seconds,
+        "startedAt": receipt.started_at,
+        "finishedAt": receipt.finished_at,
+        "exitCode": receipt.exit_code,
+    }
+
+
+def parse_receipt(fields: Mapping[str, object]) -> Receipt:
+    """The receipt `receipt_fields` wrote."""
+    return Receipt(
+        job_id=JobId(_integer(fields, "jobId")),
+        kind=JobKind(_integer(fields, "kind")),
+        node=Address(_text(fields, "node")),
+        spec_hash=hash_from_hex(_text(fields, "specHash")),
+        input_digest=hash_from_hex(_text(fields, "inputDigest")),
+        output_digest=hash_from_hex(_text(fields, "outputDigest")),
+        checkpoint_root=hash_from_hex(_text(fields, "checkpointRoot")),
+        checkpoint_count=_integer(fields, "checkpointCount"),
+        device_seconds=_integer(fields, "deviceSeconds"),
+        started_at=Timestamp(_integer(fields, "startedAt")),
+        finished_at=Timestamp(_integer(fields, "finishedAt")),
+        exit_code=_integer(fields, "exitCode"),
+    )
+
+
+def checkpoint_body(upload: CheckpointUpload) -> Json:
+    """Body of POST /v1/jobs/{id}/checkpoints."""
+    return {
+        "node": upload.node,
+        "index": upload.index,
+        "content": base64.b64encode(upload.content).decode("ascii"),
+        "path": [to_hex(sibling) for sibling in upload.path],
+        "signature": to_hex(upload.signature),
+    }
+
+
+def parse_windows(answer: Mapping[str, object]) -> tuple[WindowRecord, ...]:
+    """Windows of GET /v1/windows/current; only what a node may act on before its own endpoint knows."""
+    return tuple(
+        WindowRecord(
+            window_id=WindowId(_integer(window, "windowId")),
+            state=_state(window),
+            window_seed=hash_from_hex(_text(window, "windowSeed")),
+            draw_seed=hash_from_hex(_text(window, "drawSeed")),
+            opened_at=Timestamp(_integer(window, "openedAt")),
+            opened_block=BlockNumber(0),
+        )
+        for window in _objects(answer, "windows")
+    )
+
+
+def parse_plans(answer: Mapping[str, object]) -> tuple[DevicePlan, ...]:
+    """Plans of GET /v1/plans/{node}; the shape checks itself."""
+    return tuple(
+        DevicePlan(
+            device=_integer(plan, "device"),
+            shape=ComputeShape(m=_integer(plan, "m"), n=_integer(plan, "n"), steps=_integer(plan, "steps")),
+        )
+        for plan in _objects(answer, "plans")
+    )
+
+
+def parse_epoch_proof(answer: Mapping[str, object]) -> EpochProof:
+    """Leaf and path of GET /v1/epochs/{e}/proofs/{provider}."""
+    leaf, path = answer.get("leaf"), answer.get("path")
+    if not isinstance(leaf, Mapping) or not isinstance(path, list) or len(path) > MAX_LISTED:
+        raise _unreadable("leaf or path")
+    return EpochProof(
+        leaf=SettlementLeaf(
+            provider_id=ProviderId(_integer(leaf, "providerId")),
+            cum_reward_wei=Wei(int(_text(leaf, "cumRewardWei"))),
+            cum_penalty_wei=Wei(int(_text(leaf, "cumPenaltyWei"))),
+        ),
+        path=tuple(hash_from_hex(str(sibling)) for sibling in path),
+    )
+
+
+def _state(window: Mapping[str, object]) -> WindowState:
+    name = _text(window, "state").upper()
+    if name not in WindowState.__members__:
+        raise _unreadable("state")
+    return WindowState[name]
+
+
+def _objects(answer: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    found = answer.get(name)
+    if not isinstance(found, list) or len(found) > MAX_LISTED:
+        raise _unreadable(name)
+    if not all(isinstance(item, Mapping) for item in found):
+        raise _unreadable(name)
+    return found
+
+
+def _integer(fields: Mapping[str, object], name: str) -> int:
+    value = fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _unreadable(name)
+    return value
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str):
+        raise _unreadable(name)
+    return value
+
+
+def _unreadable(name: str) -> UnavailableError:
+    return UnavailableError(
+        f"the member's answer has no proper {name}", fix="check that its version fits this node's", code="bad_answer"
+    )
