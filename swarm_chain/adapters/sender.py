@@ -130,19 +130,25 @@ class Web3Writer:
                 "out of gas", code="out_of_gas", fix="send it again: the state it met needed more gas"
             )
         else:
-            request = _request(tx.sender, fields.to, fields.data) | {"gas": hex(fields.gas)}
-            answer = self._rpc.ask("eth_call", [request, hex(outcome.block - 1)])
-            found = answer.as_error() if isinstance(answer, RpcFault) else None
-            error = found if isinstance(found, RejectedError) else _unexplained()
+            # Another transaction of its block may have come first: then only the state after the block says no.
+            error = (
+                self._replay(tx, fields, outcome.block - 1) or self._replay(tx, fields, outcome.block) or _unexplained()
+            )
         facts = {"hash": to_hex(tx.hash), "block": outcome.block}
         message = f"transaction reverted in block {outcome.block}: {error.message}"
         return RejectedError(message, code=error.code, fix=error.fix, values=error.values | facts)
+
+    def _replay(self, tx: SignedTx, fields: TxFields, block: int) -> RejectedError | None:
+        request = _request(tx.sender, fields.to, fields.data) | {"gas": hex(fields.gas)}
+        answer = self._rpc.ask("eth_call", [request, hex(block)])
+        error = answer.as_error() if isinstance(answer, RpcFault) else None
+        return error if isinstance(error, RejectedError) else None
 
     def _estimate(self, request: Mapping[str, str]) -> int:
         """Gas limit: a fifth above the estimate, at most the policy's ceiling."""
         # The call comes first: some endpoints hide the revert data of an estimate.
         self._rpc.request("eth_call", [request, "latest"])
-        estimate = int(self._rpc.request("eth_estimateGas", [request]), 16)
+        estimate = int(self._rpc.request("eth_estimateGas", [request, "latest"]), 16)
         if estimate > self._policy.max_gas:
             raise RejectedError(
                 f"the transaction needs {estimate} gas, the limit is {self._policy.max_gas}",
@@ -279,7 +285,7 @@ def _request(sender: str, to: str | None, data: bytes) -> dict[str, str]:
 
 def _unexplained() -> RejectedError:
     return RejectedError(
-        "it would not revert on the block before: another transaction of its block came first",
+        "a replay before and after its block does not revert",
         code="reverted",
         fix="look at the state again and send again if it is still wanted",
     )

@@ -1,0 +1,117 @@
+"""A real chain for tests: one anvil with everything deployed a session, put back as it was after each test."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from swarm_chain.adapters.clock import SystemClock
+from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.adapters.rpc import Web3Reader
+from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
+from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.model import ContractCall, TxOutcome
+from swarm_chain.core.signing import admission_digest, domain_separator
+from swarm_chain.core.units import WEI_PER_SWM, Address, ProviderId, Wei
+from swarm_chain.devnet import Devnet, start_devnet
+from swarm_chain.params import load_params
+from swarm_chain.ports import Signer
+
+CPU, REGION = 1, b"eu-west\0"
+NEVER = 2**63
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainTools:
+    """What tests do to a chain, in one line each."""
+
+    net: Devnet
+    reader: Web3Reader
+
+    def call(self, contract: str, function: str, *args: object) -> object:
+        """Result of a view at the latest block."""
+        return self.reader.call(ContractCall(contract=contract, function=function, args=args))
+
+    def send(self, signer: Signer, contract: str, function: str, *args: object) -> TxOutcome:
+        """Outcome of a transaction that succeeded."""
+        call = ContractCall(contract=contract, function=function, args=args)
+        writer = Web3Writer(self.reader, signer)
+        return send_and_wait(writer, call, SystemClock(), policy=WaitPolicy(timeout_ms=20_000, poll_ms=20))
+
+    def fund(self, address: Address, swm: int = 100_000) -> None:
+        """Gives an address coins for gas and whole SWM."""
+        self.net.faucet(address, eth_wei=Wei(10**19), swm_wei=Wei(swm * WEI_PER_SWM))
+
+    def register(self, owner: Signer, *nodes: Signer, stake_wei: int = 0) -> ProviderId:
+        """Registers the owner's provider, funds and stakes it, and adds its nodes; gives its id."""
+        self.fund(owner.address)
+        self.send(owner, "ProviderRegistry", "register", owner.address, owner.address, CPU, REGION)
+        found = self.call("ProviderRegistry", "providerIdOf", owner.address)
+        assert isinstance(found, int)
+        provider_id = ProviderId(found)
+        if stake_wei:
+            self.send(owner, "SwarmToken", "approve", self.address("StakeVault"), stake_wei)
+            self.send(owner, "StakeVault", "stake", provider_id, stake_wei)
+        for node in nodes:
+            self.add_node(owner, provider_id, node)
+        return provider_id
+
+    def add_node(self, owner: Signer, provider_id: ProviderId, node: Signer) -> None:
+        """Adds a node with its own signature."""
+        nonce = self.call("ProviderRegistry", "nodeNonce", node.address)
+        assert isinstance(nonce, int)
+        domain = domain_separator(self.net.deployment.chain_id, self.address("ProviderRegistry"))
+        signature = node.sign_digest(admission_digest(domain, provider_id, node.address, nonce, NEVER))
+        self.send(owner, "ProviderRegistry", "addNode", provider_id, node.address, NEVER, signature)
+
+    def address(self, contract: str) -> Address:
+        """Address of a contract."""
+        return self.net.deployment.contracts[contract]
+
+    def impersonate(self, sender: Address, to: Address, data: bytes) -> str:
+        """Sends calldata from an account without a key, such as the timelock or a contract; gives the hash."""
+        self.net.rpc.request("anvil_setBalance", [sender, hex(10**19)])
+        self.net.rpc.request("anvil_impersonateAccount", [sender])
+        request = {"from": sender, "to": to, "data": to_hex(data), "gas": hex(3_000_000)}
+        return str(self.net.rpc.request("eth_sendTransaction", [request]))
+
+
+@pytest.fixture(scope="session")
+def devnet_session() -> Iterator[Devnet]:
+    """One anvil with the minimal preset deployed; a block for every transaction, time stands still otherwise."""
+    with start_devnet(load_params("minimal")) as net:
+        net.automine(True)
+        yield net
+
+
+@pytest.fixture
+def chain(devnet_session: Devnet) -> Iterator[Devnet]:
+    """The chain as it was right after deployment; whatever a test does is undone after it."""
+    snapshot = devnet_session.rpc.request("evm_snapshot")
+    yield devnet_session
+    devnet_session.automine(True)
+    devnet_session.rpc.request("evm_revert", [snapshot])
+
+
+@pytest.fixture
+def reader(chain: Devnet) -> Web3Reader:
+    """ChainReader of the chain."""
+    return Web3Reader(chain.rpc_url, chain.deployment)
+
+
+@pytest.fixture
+def tools(chain: Devnet, reader: Web3Reader) -> ChainTools:
+    """Short hands for what tests do on the chain."""
+    return ChainTools(net=chain, reader=reader)
+
+
+@pytest.fixture
+def owner(chain: Devnet) -> KeySigner:
+    """Account with the initial supply, the guardian, veto and proposer roles."""
+    return chain.accounts[0]
+
+
+@pytest.fixture
+def member(chain: Devnet) -> KeySigner:
+    """The only oracle member of the minimal preset."""
+    return chain.accounts[1]

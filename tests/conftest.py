@@ -1,0 +1,3 @@
+"""Fixtures every test may ask for."""
+
+pytest_plugins = ("tests.chain_fixtures", "tests.ray_cluster")
