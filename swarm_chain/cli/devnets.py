@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,10 +44,10 @@ def attached(session: Session) -> Devnet:
 
 def run_devnet(session: Session, params: str, port: int | None) -> None:
     """Starts a chain, says how to use it, and stays until Ctrl-C or until somebody ends it."""
-    protocol = load_params(params)
-    with start_devnet(
-        protocol, state_dir=state_dir(session), port=port or _usual_port(), progress=_progress(session)
-    ) as devnet:
+    protocol, port = load_params(params), port or _usual_port()
+    with session.output.steps("deploying") as progress:
+        devnet = start_devnet(protocol, state_dir=state_dir(session), port=port, progress=progress)
+    with devnet:
         path = _home_file(session, devnet.deployment)
         save_deployment(devnet.deployment, path)
         _introduce(session, devnet, path)
@@ -73,7 +73,8 @@ def deploy_all(session: Session, plan: Plan) -> None:
     )
     session.output.note(f"deploy everything ({plan.params}) with {signer.address}; {len(members)} oracle member(s)")
     session.output.confirm("Go on?")
-    deployment = deploy(session.settings.endpoints, signer, protocol, roles, progress=_progress(session))
+    with session.output.steps("deploying") as progress:
+        deployment = deploy(session.settings.endpoints, signer, protocol, roles, progress=progress)
     path = plan.out or _home_file(session, deployment)
     save_deployment(deployment, path)
     session.output.show(
@@ -128,13 +129,6 @@ def _alive(devnet: Devnet) -> bool:
     except UnavailableError:
         return False
     return True
-
-
-def _progress(session: Session) -> Callable[[int, int, str], None]:
-    def show(done: int, total: int, what: str) -> None:
-        session.output.note(f"[{done}/{total}] {what}")
-
-    return show
 
 
 def _home_file(session: Session, deployment: Deployment) -> Path:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from enum import Enum, IntEnum
@@ -59,6 +59,19 @@ class Output:
             return
         with _console(sys.stderr).status(printable(text)):
             yield
+
+    @contextmanager
+    def steps(self, title: str) -> Iterator[Callable[[int, int, str], None]]:
+        """Shows numbered steps: gives a function to call with (done, total, what comes next)."""
+        if self.as_json or not sys.stderr.isatty():
+            self.note(f"{title} ...")
+            yield lambda done, total, what: None
+            return
+        from rich.progress import Progress
+
+        with Progress(console=_console(sys.stderr), transient=True) as bars:
+            task = bars.add_task(title)
+            yield lambda done, total, what: bars.update(task, completed=done, total=total, description=what)
 
     def confirm(self, question: str, *, typed: str | None = None) -> None:
         """Asks before something happens; the default is No.
@@ -148,6 +161,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     from rich.table import Table
     from rich.text import Text
 
+    if not rows:
+        return Text(f"{title}: none")
     grid = Table(title=title, title_justify="left")
     for column in columns:
         right = column.startswith(">")

@@ -33,7 +33,9 @@ def list_cases(
     head = session.reader.block("latest").number
     events = session.reader.events(session.deployment.block, head)
     opened = [event.args for event in events if event.name == "CaseOpened" and event.contract == "SlashingCourt"]
-    cases = [_document(session, _case_id(args)) for args in opened if wanted in {None, args["providerId"]}]
+    # A report may open a case again that somebody opened with a bond: it is still one case.
+    ids = dict.fromkeys(_case_id(args) for args in opened if wanted in {None, args["providerId"]})
+    cases = [_document(session, case_id) for case_id in ids]
     columns = ("case", "provider", "class", "severity", "state", ">asks for", "decided from")
     session.output.show({"cases": cases}, table("cases", columns, [_row(case) for case in cases]))
 

@@ -41,15 +41,19 @@ class AskingSigner:
 
     Args:
         address: sender.
-        signer: the key; None writes the transaction down instead of signing it.
+        key: gives the key once it is needed; None writes the transaction down instead of signing it.
         approve: called with the transaction's fields before the first signature; raises to refuse.
         cap_wei: highest cost of any version, bumps included; None for no cap.
     """
 
     def __init__(
-        self, address: Address, signer: Signer | None, approve: Callable[[dict[str, Any]], None], cap_wei: Wei | None
+        self,
+        address: Address,
+        key: Callable[[], Signer] | None,
+        approve: Callable[[dict[str, Any]], None],
+        cap_wei: Wei | None,
     ) -> None:
-        self._address, self._signer, self._approve, self._cap_wei = address, signer, approve, cap_wei
+        self._address, self._key, self._approve, self._cap_wei = address, key, approve, cap_wei
         self.fields: dict[str, Any] = {}
 
     @property
@@ -59,9 +63,9 @@ class AskingSigner:
 
     def sign_digest(self, digest: Hash32) -> Signature:
         """Signature of the key behind it."""
-        if self._signer is None:
+        if self._key is None:
             raise InvalidInputError("this needs a signature that --unsigned cannot give", code="needs_key")
-        return self._signer.sign_digest(digest)
+        return self._key().sign_digest(digest)
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Signs once approved and under the cap; without a key the fields are kept and nothing is signed."""
@@ -76,7 +80,7 @@ class AskingSigner:
         if not self.fields:
             self._approve(fields)
         self.fields = fields
-        return b"" if self._signer is None else self._signer.sign_transaction(fields)
+        return b"" if self._key is None else self._key().sign_transaction(fields)
 
 
 def send(session: Session, intent: Intent) -> TxOutcome:
@@ -93,7 +97,7 @@ def send(session: Session, intent: Intent) -> TxOutcome:
     unsigned: Path | None = options.get("unsigned")
     address = own_address(session)
     keyless = unsigned is not None or bool(options.get("dry_run"))
-    key = None if keyless else session.signer
+    key = None if keyless else lambda: session.signer
     signer = AskingSigner(address, key, _approval(session, intent, address), _cap(options))
     writer = Web3Writer(session.reader, signer)
     if keyless:
