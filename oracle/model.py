@@ -153,7 +153,7 @@ class SignedReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivocation:
-    """Two different commitments one node signed for one window and device; `first` has the lower root."""
+    """Two different commitments one node signed for one window and device; `first` has the lower hash."""
 
     first: SignedCommitment
     second: SignedCommitment

@@ -1,6 +1,6 @@
 """Violations of an epoch: which rule was broken, how hard, and what it costs (economics.md, Slashing).
 
-    failed verdicts, equivocations --> protocol      availability below the limit --> performance
+    lies in proofs, equivocations --> protocol      availability below the limit --> performance
     stake below the minimum        --> notice        history of the class         --> escalation by columns
 
 Never a violation: a missing or late proof, a void window, an excused absence, an epoch nobody measured.
@@ -19,6 +19,9 @@ from swarm_chain.core.units import BPS, Address, EpochNumber, ProviderId, Timest
 
 EVIDENCE_DOMAIN = "swarm/evidence/v1"
 EQUIVOCATION = "equivocation"
+# What only a liar signs: bytes that exact arithmetic denies, or an opening that does not lead to the node's own root.
+# Other failures (wrong shape, wrong rows, malformed) earn nothing but may be a fault of software.
+LIES = frozenset({"false_row", "wrong_path"})
 Finding = dict[str, object]
 
 
@@ -148,7 +151,7 @@ def _lies_by_node(inputs: ViolationInputs) -> Mapping[Address, list[tuple[Window
     for pair in inputs.facts.equivocations:
         lies.setdefault(pair.first.commitment.node, []).append(_double_commitment(pair))
     for verdict in inputs.facts.verdicts:
-        if verdict.outcome is Outcome.FAILED:
+        if verdict.outcome is Outcome.FAILED and verdict.reason in LIES:
             lies.setdefault(verdict.node, []).append(_failed_proof(verdict))
     return lies
 

@@ -72,10 +72,10 @@ class CycleView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnWindow:
-    """What this member's store holds of a window."""
+    """What this member's store holds of a window; `secret` is None where another member made it, or it was lost."""
 
     window_id: WindowId
-    has_secret: bool = False
+    secret: Hash32 | None = field(default=None, repr=False)
     committed: frozenset[Device] = frozenset()
     proven: frozenset[Device] = frozenset()
     judged: bool = False
@@ -107,7 +107,8 @@ class OpenOutcome:
 class OwnView:
     """What this member's store holds; all of it can be lost without a second vote or a second submission.
 
-    `expected` are the devices that owe a commitment this epoch: device 0 of every live node and every planned device.
+    `expected` are the devices that owe a commitment this epoch (`cycle.expected_devices`); `refused` are actions the chain
+    rejected for good, which are not asked for again.
     """
 
     member: Address
@@ -115,6 +116,7 @@ class OwnView:
     windows: tuple[OwnWindow, ...] = ()
     reports: tuple[OwnReport, ...] = ()
     outcomes: tuple[OpenOutcome, ...] = ()
+    refused: "frozenset[Action]" = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,166 @@
+"""From the evidence bundle to facts: medians over members, windows that count, and every opening judged again.
+
+bundle --medians--> elapsed, availability, findings        chain --window_counts--> windows with their true roots
+both --judge_windows--> verdicts                           findings + receipts --> judged jobs
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oracle.consensus.medians import ArrivalKey, agreed_jobs, median_availability, median_elapsed
+from oracle.judge.training import check_receipt, paid_seconds
+from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge_windows, owed_shapes
+from oracle.model import Bundle, EpochFacts, JudgedJob, Network, Plan, PreviousEpoch
+from oracle.settle import open_jobs
+from swarm_chain.core.compute import ComputeShape, ComputeWindow
+from swarm_chain.core.model import ChainState, Commitment, Outcome, Proof, WindowRecord, WindowState
+from swarm_chain.core.rowchain import Compute, NumpyCompute
+from swarm_chain.core.signing import domain_separator
+from swarm_chain.core.units import WindowId, epoch_of
+
+_REFERENCE = NumpyCompute()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The bundle, sorted by window."""
+
+    commitments: dict[WindowId, dict[Device, Commitment]]
+    proofs: dict[WindowId, dict[Device, Proof]]
+    elapsed_ms: dict[ArrivalKey, int]
+    doubled: frozenset[ArrivalKey]
+    owed: dict[Device, ComputeShape]
+
+
+def facts_of(
+    state: ChainState,
+    bundle: Bundle,
+    previous: PreviousEpoch | None,
+    network: Network,
+    compute: Compute = _REFERENCE,
+) -> EpochFacts:
+    """Judge the evidence of an epoch.
+
+    Args:
+        state: the chain, folded up to the bundle's reference block.
+        bundle: evidence that `consensus.bundle.check_bundle` accepted.
+        previous: gives the plans in force and the jobs judged before; None before the first report.
+        network: contracts, genesis and params.
+        compute: backend that recomputes drawn rows; every backend gives the same facts.
+
+    Returns:
+        Facts that follow from chain and bundle alone, whoever judges.
+    """
+    evidence = _sorted_evidence(state, bundle, previous, network)
+    counted = counted_windows(state, bundle, network)
+    windows = [_window_evidence(record, evidence, network) for record in counted]
+    observations = [signed.observation for signed in bundle.observations]
+    params = network.params
+    return EpochFacts(
+        epoch=bundle.epoch,
+        windows=tuple(record.window_id for record in counted),
+        verdicts=judge_windows(windows, compute),
+        availability=median_availability(observations, params.epoch, params.liveness),
+        jobs=_judged_jobs(state, bundle, previous, network),
+        equivocations=bundle.equivocations,
+    )
+
+
+def counted_windows(state: ChainState, bundle: Bundle, network: Network) -> tuple[WindowRecord, ...]:
+    """Give the windows of the epoch that pay and punish; the others are void for everybody.
+
+    A window counts if its rows were drawn, if nodes had their full time to open them before the epoch ended, and if the
+    bundle holds exactly the commitments whose root the chain fixed before the draw (attack 15).
+
+    Args:
+        state: the chain at the reference block.
+        bundle: the commitments.
+        network: end of the epoch and time to open.
+    """
+    last_close = network.epoch_end(bundle.epoch) - network.params.compute.open_for
+    by_window = _by_window(bundle)
+    return tuple(
+        record
+        for record in state.windows
+        if epoch_of(record.window_id) == bundle.epoch
+        and record.state is WindowState.DRAWN
+        and record.closed_at <= last_close
+        and commitments_root(by_window.get(record.window_id, {}).values()) == record.commitments_root
+    )
+
+
+def _by_window(bundle: Bundle) -> dict[WindowId, dict[Device, Commitment]]:
+    commitments: dict[WindowId, dict[Device, Commitment]] = {}
+    for signed in bundle.commitments:
+        c = signed.commitment
+        commitments.setdefault(c.window_id, {})[c.node, c.device] = c
+    return commitments
+
+
+def _sorted_evidence(state: ChainState, bundle: Bundle, previous: PreviousEpoch | None, network: Network) -> _Evidence:
+    proofs: dict[WindowId, dict[Device, Proof]] = {}
+    for signed in bundle.proofs:
+        p = signed.proof
+        proofs.setdefault(p.window_id, {})[p.node, p.device] = p
+    pairs = (pair.first.commitment for pair in bundle.equivocations)
+    return _Evidence(
+        commitments=_by_window(bundle),
+        proofs=proofs,
+        elapsed_ms=median_elapsed([signed.observation for signed in bundle.observations]),
+        doubled=frozenset((c.window_id, c.node, c.device) for c in pairs),
+        owed=_owed(state, bundle, previous.state.plans if previous else (), network),
+    )
+
+
+def _owed(state: ChainState, bundle: Bundle, plans: Sequence[Plan], network: Network) -> dict[Device, ComputeShape]:
+    live = [node for provider in state.providers for node in provider.nodes]
+    # A node removed during the epoch owes nothing more, but is judged by what it did commit to.
+    committed = {signed.commitment.node for signed in bundle.commitments}
+    return owed_shapes({**dict.fromkeys(live), **dict.fromkeys(sorted(committed))}, plans, network.params.compute)
+
+
+def _window_evidence(record: WindowRecord, evidence: _Evidence, network: Network) -> WindowEvidence:
+    def of_window(keys: frozenset[ArrivalKey]) -> frozenset[Device]:
+        return frozenset((node, device) for window_id, node, device in keys if window_id == record.window_id)
+
+    elapsed = evidence.elapsed_ms
+    return WindowEvidence(
+        window=ComputeWindow(
+            chain_id=network.chain_id,
+            beacon=network.beacon,
+            window_id=record.window_id,
+            window_seed=record.window_seed,
+        ),
+        draw_seed=record.draw_seed,
+        draws=network.params.compute.draws,
+        owed=evidence.owed,
+        commitments=evidence.commitments.get(record.window_id, {}),
+        proofs=evidence.proofs.get(record.window_id, {}),
+        elapsed_ms={
+            (node, device): elapsed_ms
+            for (window_id, node, device), elapsed_ms in elapsed.items()
+            if window_id == record.window_id
+        },
+        doubled=of_window(evidence.doubled),
+    )
+
+
+def _judged_jobs(
+    state: ChainState, bundle: Bundle, previous: PreviousEpoch | None, network: Network
+) -> tuple[JudgedJob, ...]:
+    domain = domain_separator(network.chain_id, network.beacon)
+    findings = agreed_jobs([signed.observation for signed in bundle.observations])
+    receipts = {signed.receipt.job_id: signed for signed in bundle.receipts}
+    judged: list[JudgedJob] = []
+    for job in open_jobs(state, previous):
+        finding, signed = findings.get(job.job_id), receipts.get(job.job_id)
+        if finding is None:
+            continue
+        if finding.outcome is not Outcome.PASSED:
+            judged.append(JudgedJob(job_id=job.job_id, outcome=finding.outcome, reason=finding.reason))
+        elif signed is not None:
+            reason = check_receipt(signed, job, domain)
+            outcome = Outcome.FAILED if reason else Outcome.PASSED
+            seconds = 0 if reason else paid_seconds(signed, job)
+            judged.append(JudgedJob(job_id=job.job_id, outcome=outcome, reason=reason, device_seconds=seconds))
+    return tuple(judged)

@@ -1,0 +1,200 @@
+"""Documents made on request from a published epoch: proofs, outcomes, the OpenZeppelin dump, and why a leaf is what it is."""
+
+from oracle.model import FoundViolation, RewardLine
+from oracle.publish.fields import Json
+from oracle.publish.report import PublishedEpoch
+from oracle.publish.trees import padded
+from swarm_chain.core import merkle
+from swarm_chain.core.encoding import SETTLEMENT_LEAF_TYPES, case_id, to_hex
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import ChainState, ProviderRecord, SettlementLeaf, Verdict, Violation
+from swarm_chain.core.units import Hash32, ProviderId, RootIndex
+
+
+def proof_document(published: PublishedEpoch, provider_id: ProviderId, root_index: RootIndex) -> Json:
+    """Leaf and path of a provider, ready for RewardSettlement.settle.
+
+    Args:
+        published: the epoch.
+        provider_id: from 1.
+        root_index: index the chain gave the root.
+
+    Raises:
+        InvalidInputError: there is no such provider in this epoch.
+    """
+    leaf = _leaf_of(published, provider_id)
+    return {
+        "epoch": published.report.epoch,
+        "rootIndex": root_index,
+        "root": to_hex(published.report.root),
+        "leaf": _leaf_json(leaf),
+        "path": [to_hex(node) for node in merkle.path(published.settlement_tree, provider_id - 1)],
+    }
+
+
+def outcomes_document(published: PublishedEpoch) -> Json:
+    """All outcomes of an epoch with their paths, ready for SlashingCourt.open and JobEscrow.settleJob."""
+    result = published.settlement.result
+    first_job = len(result.violations)
+    return {
+        "outcomesRoot": to_hex(published.report.outcomes_root),
+        "violations": [
+            {
+                **violation_json(violation),
+                "caseId": to_hex(case_id(violation)),
+                "path": [to_hex(node) for node in outcome_path(published, position)],
+            }
+            for position, violation in enumerate(result.violations)
+        ],
+        "jobs": [
+            {
+                "jobId": job.job_id,
+                "receiptDigest": to_hex(job.receipt_digest),
+                "payWei": str(job.pay_wei),
+                "path": [to_hex(node) for node in outcome_path(published, first_job + position)],
+            }
+            for position, job in enumerate(result.jobs)
+        ],
+    }
+
+
+def outcome_path(published: PublishedEpoch, position: int) -> tuple[Hash32, ...]:
+    """Path of an outcome; violations come first, then jobs."""
+    return merkle.path(published.outcomes_tree, position)
+
+
+def dump_document(published: PublishedEpoch, domain: Hash32) -> Json:
+    """The settlement tree as OpenZeppelin's `StandardMerkleTree.dump()` gives it.
+
+    Args:
+        published: the epoch.
+        domain: domain of settlement leaves (`publish.trees.settlement_domain`).
+    """
+    leaves = padded(published.settlement.result.leaves)
+    values = [(domain, leaf.provider_id, leaf.cum_reward_wei, leaf.cum_penalty_wei) for leaf in leaves]
+    return merkle.dump(published.settlement_tree, values, SETTLEMENT_LEAF_TYPES)
+
+
+def explain_document(published: PublishedEpoch, state: ChainState, provider_id: ProviderId) -> Json:
+    """Every input from measurement to leaf of one provider in one epoch.
+
+    Args:
+        published: the epoch.
+        state: the chain at the reference block of that epoch.
+        provider_id: from 1.
+
+    Raises:
+        InvalidInputError: there is no such provider in this epoch.
+    """
+    leaf = _leaf_of(published, provider_id)
+    record, line = state.providers[provider_id - 1], published.settlement.lines[provider_id - 1]
+    nodes = frozenset((*record.nodes, *record.past_nodes))
+    facts = published.facts
+    return {
+        "epoch": published.report.epoch,
+        "providerId": provider_id,
+        "chain": _chain_json(record),
+        "windows": list(facts.windows),
+        "verdicts": [_verdict_json(verdict) for verdict in facts.verdicts if verdict.node in nodes],
+        "availability": [[node, facts.availability[node]] for node in record.nodes if node in facts.availability],
+        "pools": _pools_json(published),
+        "line": _line_json(line),
+        "violations": [
+            {**violation_json(found.violation), "caseId": to_hex(case_id(found.violation)), "evidence": _text(found)}
+            for found in published.settlement.found
+            if found.violation.provider_id == provider_id
+        ],
+        "leaf": _leaf_json(leaf),
+    }
+
+
+def violation_json(violation: Violation) -> Json:
+    """A violation with the field names of the Solidity struct."""
+    return {
+        "providerId": violation.provider_id,
+        "class": int(violation.violation_class),
+        "severity": int(violation.severity),
+        "epoch": violation.epoch,
+        "offenceAt": violation.offence_at,
+        "amountWei": str(violation.amount_wei),
+        "suspendedFor": str(violation.suspended_for),
+        "evidenceHash": to_hex(violation.evidence_hash),
+    }
+
+
+def _leaf_of(published: PublishedEpoch, provider_id: ProviderId) -> SettlementLeaf:
+    leaves = published.settlement.result.leaves
+    if not 1 <= provider_id <= len(leaves):
+        raise InvalidInputError(
+            f"epoch {published.report.epoch} has no provider {provider_id}",
+            code="unknown_provider",
+            fix=f"ask for a provider from 1 to {len(leaves)}, or for a later epoch",
+        )
+    return leaves[provider_id - 1]
+
+
+def _leaf_json(leaf: SettlementLeaf) -> Json:
+    return {
+        "providerId": leaf.provider_id,
+        "cumRewardWei": str(leaf.cum_reward_wei),
+        "cumPenaltyWei": str(leaf.cum_penalty_wei),
+    }
+
+
+def _chain_json(record: ProviderRecord) -> Json:
+    return {
+        "nodes": list(record.nodes),
+        "registeredAt": record.registered_at,
+        "suspendedUntil": str(record.suspended_until),
+        "retired": record.retired,
+        "stakeWei": str(record.stake_wei),
+        "activeStakeWei": str(record.active_stake_wei),
+    }
+
+
+def _verdict_json(verdict: Verdict) -> Json:
+    return {
+        "windowId": verdict.window_id,
+        "node": verdict.node,
+        "device": verdict.device,
+        "outcome": verdict.outcome.value,
+        "reason": verdict.reason,
+        "rowsChecked": verdict.rows_checked,
+        "elapsedMs": verdict.elapsed_ms,
+        "mtops": verdict.mtops,
+    }
+
+
+def _pools_json(published: PublishedEpoch) -> Json:
+    pools = published.settlement.pools
+    return {
+        "emissionWei": str(pools.emission_wei),
+        "paidSeconds": pools.paid_seconds,
+        "offeredSeconds": pools.offered_seconds,
+        "utilisationBps": pools.utilisation_bps,
+        "poolWei": str(pools.pool_wei),
+        "computeWei": str(pools.compute_wei),
+        "carriedInWei": str(pools.carried_in_wei),
+        "totalWeight": str(pools.total_weight),
+        "carryOutWei": str(pools.carry_out_wei),
+    }
+
+
+def _line_json(line: RewardLine) -> Json:
+    return {
+        "unitsMtops": line.units_mtops,
+        "coveredMtops": line.covered_mtops,
+        "qualityBps": line.quality_bps,
+        "multiplierBps": line.multiplier_bps,
+        "weight": str(line.weight),
+        "rewardWei": str(line.reward_wei),
+        "availabilityBps": line.availability_bps,
+        "excused": line.excused,
+        "shortfallBps": line.shortfall_bps,
+        "baseWei": str(line.base_wei),
+        "penaltyWei": str(line.penalty_wei),
+    }
+
+
+def _text(found: FoundViolation) -> str:
+    return found.evidence.decode()

@@ -1,0 +1,74 @@
+"""Bytes of the state an epoch hands to the next one."""
+
+from oracle.model import EpochState, PastViolation, Plan
+from oracle.publish import fields as f
+from oracle.publish.json_codec import MAX_DEVICE
+from swarm_chain.core.compute import MAX_M, MAX_N, MAX_STEPS
+from swarm_chain.core.encoding import address_bytes, canonical_json
+from swarm_chain.core.model import Severity, ViolationClass
+from swarm_chain.core.units import EpochNumber, JobId, ProviderId, Wei
+
+
+def state_bytes(state: EpochState) -> bytes:
+    """Canonical JSON of an epoch's state (protocol.md, Documents of an epoch)."""
+    return canonical_json(
+        {
+            "epoch": state.epoch,
+            "carryWei": str(state.carry_wei),
+            "grossWei": [[provider_id, str(amount)] for provider_id, amount in state.gross_wei],
+            "violations": [[v.provider_id, int(v.violation_class), int(v.severity), v.epoch] for v in state.violations],
+            "plans": [[p.node, p.device, p.m, p.n, p.steps] for p in state.plans],
+            "jobs": list(state.jobs),
+        }
+    )
+
+
+def parse_state(data: bytes) -> EpochState:
+    """Read what `state_bytes` wrote.
+
+    Raises:
+        InvalidInputError: anything else, or lists that are not ordered.
+    """
+    s = f.fields(
+        f.load_canonical(data, "state"), "state", "epoch", "carryWei", "grossWei", "violations", "plans", "jobs"
+    )
+    state = EpochState(
+        epoch=EpochNumber(f.integer(s["epoch"], "state.epoch", f.UINT32_MAX)),
+        carry_wei=f.wei(s["carryWei"], "state.carryWei"),
+        gross_wei=f.rows(s["grossWei"], "state.grossWei", _read_gross),
+        violations=f.rows(s["violations"], "state.violations", _read_violation),
+        plans=f.rows(s["plans"], "state.plans", _read_plan),
+        jobs=tuple(JobId(job_id) for job_id in f.rows(s["jobs"], "state.jobs", f.integer)),
+    )
+    f.require_ascending(((provider_id,) for provider_id, _ in state.gross_wei), "state.grossWei")
+    keys = ((v.provider_id, v.violation_class, v.epoch) for v in state.violations)
+    f.require_ascending(keys, "state.violations")
+    f.require_ascending(((address_bytes(p.node), p.device) for p in state.plans), "state.plans")
+    f.require_ascending(((job_id,) for job_id in state.jobs), "state.jobs")
+    return state
+
+
+def _read_gross(value: object, where: str) -> tuple[ProviderId, Wei]:
+    provider_id, amount = f.row(value, where, 2)
+    return ProviderId(f.integer(provider_id, where)), f.wei(amount, where)
+
+
+def _read_violation(value: object, where: str) -> PastViolation:
+    provider_id, violation_class, severity, epoch = f.row(value, where, 4)
+    return PastViolation(
+        provider_id=ProviderId(f.integer(provider_id, where)),
+        violation_class=ViolationClass(f.integer(violation_class, where, max(ViolationClass), min(ViolationClass))),
+        severity=Severity(f.integer(severity, where, max(Severity), min(Severity))),
+        epoch=EpochNumber(f.integer(epoch, where, f.UINT32_MAX)),
+    )
+
+
+def _read_plan(value: object, where: str) -> Plan:
+    node, device, m, n, steps = f.row(value, where, 5)
+    return Plan(
+        node=f.address(node, where),
+        device=f.integer(device, where, MAX_DEVICE),
+        m=f.integer(m, where, MAX_M),
+        n=f.integer(n, where, MAX_N),
+        steps=f.integer(steps, where, MAX_STEPS, 1),
+    )
