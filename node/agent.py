@@ -5,6 +5,7 @@ state file, runs -------> Own ─┴─next_steps--> actions --perform--> chain,
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import structlog
@@ -34,6 +35,7 @@ from node.model import (
     View,
 )
 from node.pace import Pace
+from node.ports import OracleReader
 from node.records import own_commitments, own_jobs
 from node.steps import is_idle, next_steps
 from node.tools import Tools
@@ -127,7 +129,7 @@ class Agent:
     def _announced(self) -> tuple[WindowRecord, ...]:
         found: list[WindowRecord] = []
         for name, member in self._tools.members.items():
-            self._attempt(f"windows of {name}", lambda reader=member.reader: found.extend(reader.windows()))
+            self._attempt(f"windows of {name}", partial(_extend, found, member.reader))
         return tuple(found)
 
     def _collect(self, sight: ChainSight) -> None:
@@ -188,6 +190,10 @@ class Agent:
             self._drain_until_ms = now_ms + DRAIN_MS
             log.info("agent_draining", node=self._tools.node)
         return now_ms >= self._drain_until_ms or is_idle(self._own())
+
+
+def _extend(found: list[WindowRecord], reader: OracleReader) -> None:
+    found.extend(reader.windows())
 
 
 def _view(tools: Tools, sight: ChainSight, announced: tuple[WindowRecord, ...]) -> View:

@@ -72,19 +72,27 @@ def only_agent(folder: Path) -> Iterator[None]:
     Raises:
         InvalidInputError: another agent holds it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder / "agent.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(lock)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = _lock(folder)
+    if lock is None:
         raise InvalidInputError(
             f"another agent runs in {folder}", fix="stop it first: one node key, one agent", code="already_running"
-        ) from error
+        )
     try:
         yield
     finally:
         os.close(lock)
+
+
+def is_held(folder: Path) -> bool:
+    """True if an agent runs in the folder of a node."""
+    if not folder.is_dir():
+        return False
+    lock = _lock(folder)
+    if lock is None:
+        return True
+    os.close(lock)
+    return False
 
 
 def next_sequence(state: sqlite3.Connection) -> int:
@@ -107,3 +115,14 @@ def deliveries(state: sqlite3.Connection, kind: str) -> dict[str, frozenset[str]
     for subject, member in state.execute("SELECT subject, member FROM deliveries WHERE kind = ?", (kind,)):
         found.setdefault(subject, set()).add(member)
     return {subject: frozenset(members) for subject, members in found.items()}
+
+
+def _lock(folder: Path) -> int | None:
+    """Descriptor that holds the folder's lock until it is closed; None if somebody else holds it."""
+    lock = os.open(folder / "agent.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    return lock

@@ -9,7 +9,6 @@ from node.model import (
     AcceptJob,
     CloseJob,
     CompleteJob,
-    JobOffer,
     JobPhase,
     OwnJob,
     RunJob,

@@ -1,0 +1,141 @@
+"""`swarm node`: register this machine, run its agent, measure it, compare what everybody knows of it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from swarm_chain.cli.context import Session, session_of
+from swarm_chain.cli.output import facts, table
+from swarm_chain.cli.shared import TransactionCommand
+from swarm_chain.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from node.config import NodeSettings
+
+app = typer.Typer(help="Prove and work.")
+
+Folder = Annotated[Path | None, typer.Option(help="Folder of this node: key, state, proofs.", metavar="DIR")]
+
+
+@app.command(cls=TransactionCommand)
+def register(
+    ctx: typer.Context,
+    folder: Folder = None,
+    provider: Annotated[int | None, typer.Option(help="Provider id; default: the one the chosen key owns.")] = None,
+) -> None:
+    """Adds this machine to a provider, with a hot key of its own; the owner's or operator's key pays."""
+    from node.registration import register_node
+    from swarm_chain.cli.views import provider_or_own, transaction_document
+
+    session = session_of(ctx)
+    settings = _settings(session, node_folder=folder)
+    done = register_node(session, settings, provider_or_own(session, provider))
+    document: dict[str, Any] = {
+        "node": done.node,
+        "providerId": done.provider_id,
+        "registered": done.outcome is not None,
+        "folder": str(settings.folder),
+    }
+    if done.outcome is not None:
+        document["transaction"] = transaction_document(done.outcome)
+    shown = {"node": done.node, "provider": done.provider_id, "folder": settings.folder, "next": "swarm node run"}
+    session.output.show(document, facts("node added" if done.outcome else "node was added before", shown))
+
+
+@app.command()
+def run(
+    ctx: typer.Context,
+    folder: Folder = None,
+    jobs: Annotated[bool | None, typer.Option("--jobs/--no-jobs", help="Take customers' jobs.")] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Ray cluster to join; default: a small one of its own.")
+    ] = None,
+    poll_ms: Annotated[int | None, typer.Option(help="Pause between two looks, milliseconds.")] = None,
+) -> None:
+    """Runs the node until SIGTERM: heartbeats, windows, proofs, jobs. Logs are JSON lines on stderr."""
+    from node.main import run_agent
+
+    session = session_of(ctx)
+    settings = _settings(session, node_folder=folder, jobs=jobs, ray_address=ray_address, poll_ms=poll_ms)
+    run_agent(settings)
+
+
+@app.command()
+def bench(
+    ctx: typer.Context,
+    preset: Annotated[str, typer.Option(help="minimal, cpu, gpu or gpu-large.")] = "cpu",
+    runs: Annotated[int, typer.Option(help="Runs of each backend; the shortest counts.", min=1, max=100)] = 3,
+    device: Annotated[str, typer.Option(help="Device as torch names it: cpu, cuda:0, ...")] = "cpu",
+) -> None:
+    """Measures this machine's exact int8 rate; needs no chain and sends nothing."""
+    from time import perf_counter_ns
+
+    from node.bench import PRESETS, bench_backends
+    from swarm_chain.reference.backends import candidates
+
+    session = session_of(ctx)
+    if preset not in PRESETS:
+        raise InvalidInputError(f"no preset {preset!r}", fix=f"choose one of {', '.join(PRESETS)}", code="usage")
+    shape, threads = PRESETS[preset], _settings(session).threads
+    results = []
+    with session.output.progress(
+        f"known answers, then {runs} runs of m={shape.m} n={shape.n} T={shape.steps} a backend"
+    ):
+        for result in bench_backends(candidates(device, threads), shape, runs, perf_counter_ns):
+            results.append(result)
+            session.output.note(f"{result.backend}: {result.rate_mtops / 1000:.3f} TOPS in {result.best_ms} ms")
+    rows = [
+        (r.backend, "passed" if r.known_answers_passed else "FAILED", r.best_ms or "-", f"{r.rate_mtops / 1000:.3f}")
+        for r in results
+    ]
+    document = {
+        "preset": preset,
+        "m": shape.m,
+        "n": shape.n,
+        "steps": shape.steps,
+        "threads": threads,
+        "results": [
+            {"backend": r.backend, "knownAnswers": r.known_answers_passed, "bestMs": r.best_ms, "mtops": r.rate_mtops}
+            for r in results
+        ],
+    }
+    session.output.show(document, table("exact int8 rate", ("backend", "known answers", ">ms", ">TOPS"), rows))
+
+
+@app.command()
+def status(ctx: typer.Context, folder: Folder = None) -> None:
+    """Compares what this machine, the oracle and the chain know of the node."""
+    from node.registration import known_address
+    from node.status import NEXT_COMMAND, chain_view, differences, local_view, member_view, state_of
+
+    session = session_of(ctx)
+    settings = _settings(session, node_folder=folder)
+    node = known_address(settings)
+    chain, local = chain_view(session.reader, node), local_view(settings, node)
+    members = tuple(member_view(url, node) for url in settings.oracle_urls)
+    state, found = state_of(chain), differences(local, members, chain)
+    document = {
+        "node": node,
+        "state": state.value,
+        "local": local,
+        "oracle": members,
+        "chain": chain,
+        "differences": found,
+        "next": NEXT_COMMAND[state],
+    }
+    rows: list[tuple[str, object]] = [
+        ("agent here", "running" if local.running else "stopped"),
+        ("newest window committed", local.newest_window),
+    ]
+    rows += [("undelivered commitments", local.undelivered), ("jobs here", local.jobs or "-")]
+    rows += [(f"oracle {m.url}", m.error or f"epoch {m.epoch}, plans {list(m.plans)}") for m in members]
+    rows += [("chain: provider", chain.provider_id or "none"), ("chain: state", state.value)]
+    rows += [("DIFFERENCE", line) for line in found] + [("next", NEXT_COMMAND[state])]
+    session.output.show(document, table(f"node {node}", ("what", "value"), rows))
+
+
+def _settings(session: Session, **own: object) -> "NodeSettings":
+    from node.config import load_settings
+
+    return load_settings({**session.options, **own})

@@ -1,0 +1,141 @@
+"""Settings of a node: options, then environment, then defaults. The only place of this package that touches the environment."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError, computed_field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from swarm_chain.core.errors import InvalidInputError
+
+DEFAULT_RPC_URL = "http://127.0.0.1:8545"
+PRIVATE = 0o600
+
+
+class NodeSettings(BaseSettings):
+    """Where a node's things are and how much of the machine it uses. Environment: SWARM_<NAME>.
+
+    `oracle_url` may list several members, separated by commas. An empty `ray_address` starts a Ray of its own.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="SWARM_", env_ignore_empty=True, frozen=True, extra="ignore")
+
+    home: Path = Field(default_factory=lambda: user_data_path("swarm"))
+    node_folder: Path | None = None
+    node_password_file: Path | None = None
+    rpc_url: str = Field(default=DEFAULT_RPC_URL, pattern=r"^https?://")
+    deployment: Path | None = None
+    oracle_url: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
+    ray_address: str = ""
+    ray_token_file: Path | None = None
+    jobs: bool = False
+    job_cpus: int = Field(default=1, ge=1, le=1024)
+    gpus: int = Field(default=0, ge=0, le=16)
+    threads: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1)), ge=1, le=1024)
+    reserved_cpus: int = Field(default=1, ge=0, le=1024)
+    poll_ms: int = Field(default=500, ge=50, le=60_000)
+    lookback_blocks: int = Field(default=20_000, ge=1)
+    log_level: str = Field(default="info", pattern=r"^(debug|info|warning|error)$")
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own way to combine the two
+    @property
+    def folder(self) -> Path:
+        """Folder of this node: key, password, state, jobs, proofs, Ray token."""
+        return self.node_folder or self.home / "node"
+
+    @property
+    def oracle_urls(self) -> tuple[str, ...]:
+        """Base URLs of the oracle members, none twice."""
+        return tuple(dict.fromkeys(url.rstrip("/") for url in self.oracle_url.split(",") if url))
+
+    @property
+    def key_file(self) -> Path:
+        """Keystore of the node's hot key."""
+        return self.folder / "key.json"
+
+    @property
+    def password_file(self) -> Path:
+        """File with the password of the hot key."""
+        return self.node_password_file or self.folder / "password"
+
+
+def load_settings(options: Mapping[str, Any]) -> NodeSettings:
+    """Settings from the options given and the environment.
+
+    Args:
+        options: values by name; None and unknown names are ignored.
+
+    Raises:
+        InvalidInputError: a value is malformed (exit 3).
+    """
+    known = {k: v for k, v in options.items() if v is not None and k in NodeSettings.model_fields}
+    try:
+        return NodeSettings(**known)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]) if first["loc"] else "settings"
+        raise InvalidInputError(
+            f"{name}: {first['msg']}",
+            fix=f"correct SWARM_{name.upper()} or its option",
+            code="bad_setting",
+            exit_code=3,
+        ) from error
+
+
+def prepare_ray_environment(settings: NodeSettings) -> None:
+    """Puts into the environment what Ray reads from there: token authentication always, no usage statistics.
+
+    Args:
+        settings: the token is that of `ray_token_file`, else the one already in the environment, else a fresh one of
+            this node's own.
+    """
+    os.environ["RAY_AUTH_MODE"] = "token"
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+    if settings.ray_token_file is not None or not os.environ.get("RAY_AUTH_TOKEN"):
+        os.environ["RAY_AUTH_TOKEN"] = _ray_token(settings)
+
+
+def read_private(path: Path, what: str) -> str:
+    """Text of a file only its owner may read, without line ends.
+
+    Args:
+        path: the file.
+        what: what it holds, for the error.
+
+    Raises:
+        InvalidInputError: missing, or readable by others (exit 3).
+    """
+    try:
+        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot read the {what} in {path}", fix="register first: swarm node register", code="no_file", exit_code=3
+        ) from error
+    if mode & 0o077:
+        raise InvalidInputError(
+            f"{path} holds the {what} and others may read it", fix=f"chmod 600 {path}", code="loose_mode", exit_code=3
+        )
+    return text.strip("\r\n")
+
+
+def write_private(path: Path, text: str) -> None:
+    """Writes a new file with mode 0600; an existing one stays as it is."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, PRIVATE)) as file:
+            file.write(text)
+    except FileExistsError:
+        return
+
+
+def _ray_token(settings: NodeSettings) -> str:
+    if settings.ray_token_file is not None:
+        return read_private(settings.ray_token_file, "Ray token")
+    path = settings.folder / "ray-token"
+    write_private(path, secrets.token_hex(32))
+    return read_private(path, "Ray token")

@@ -1,0 +1,182 @@
+"""Wiring of a node: settings in, a running agent out. The one place that knows every part."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from secrets import randbelow
+from typing import TYPE_CHECKING
+
+import structlog
+
+from node.agent import Agent
+from node.config import NodeSettings, prepare_ray_environment, read_private
+from node.jobs.runner import RayJobRunner, RunnerOptions
+from node.logs import configure_logs
+from node.oracle_client import HttpOracleInbox, HttpOracleReader, JsonHttp
+from node.ports import Devices
+from node.state import only_agent, open_state
+from node.tools import Member, Tools
+from swarm_chain.adapters.clock import SystemClock
+from swarm_chain.adapters.keystore import KeySigner, load_signer
+from swarm_chain.adapters.rpc import Web3Reader
+from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.model import Deployment
+from swarm_chain.deploy import load_deployment
+from swarm_chain.params import load_params
+
+if TYPE_CHECKING:
+    from node.compute.ray_backend import RayDevices
+
+log = structlog.get_logger()
+
+OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
+
+Wrap = Callable[[Devices], Devices]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """What an agent is built from beside its settings."""
+
+    signer: KeySigner
+    devices: Devices
+
+
+def run_agent(settings: NodeSettings, wrap: Wrap = lambda devices: devices) -> None:
+    """Runs a node until SIGTERM or SIGINT; the second one ends it at once.
+
+    Args:
+        settings: where everything is.
+        wrap: puts something between agent and devices, as the tests' dishonest nodes do.
+
+    Raises:
+        InvalidInputError: settings, key or deployment are missing or wrong.
+        UnavailableError: Ray or the chain cannot be reached at the start.
+    """
+    configure_logs(settings.log_level)
+    with ExitStack() as stack:
+        stack.enter_context(only_agent(settings.folder))
+        signer = node_signer(settings)
+        stack.enter_context(ray_connection(settings))
+        devices = ray_devices(settings)
+        log.info("devices_examined", backends=devices.examine())
+        agent = stack.enter_context(agent_of(settings, Parts(signer=signer, devices=wrap(devices))))
+        stop = partial(_stop, agent)
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        agent.run()
+
+
+@contextmanager
+def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
+    """An agent with its connections and state file, closed on leaving. Ray must be connected."""
+    deployment = node_deployment(settings)
+    chain = Web3Reader(settings.rpc_url, deployment)
+    with ExitStack() as stack:
+        state = open_state(settings.folder / "state.sqlite", parts.signer.address)
+        stack.callback(state.close)
+        tools = Tools(
+            deployment=deployment,
+            params=load_params(deployment.params),
+            chain=chain,
+            writer=Web3Writer(chain, parts.signer),
+            signer=parts.signer,
+            clock=SystemClock(),
+            members={url: _member(url, stack) for url in _members(settings)},
+            devices=parts.devices,
+            runner=_runner(settings) if settings.jobs else None,
+            state=state,
+            home=settings.folder,
+        )
+        first_block = max(deployment.block, chain.block("latest").number - settings.lookback_blocks)
+        yield Agent(tools, first_block=first_block, poll_ms=settings.poll_ms)
+
+
+def node_signer(settings: NodeSettings) -> KeySigner:
+    """The node's hot key, unlocked with its password file.
+
+    Raises:
+        InvalidInputError: no key, no password, a wrong one, or files others may read (exit 3).
+    """
+    read_private(settings.key_file, "node key")
+    return load_signer(settings.key_file, read_private(settings.password_file, "password of the node key"))
+
+
+def node_deployment(settings: NodeSettings) -> Deployment:
+    """The deployment file of the settings, else of the endpoint's chain under SWARM_HOME.
+
+    Raises:
+        InvalidInputError: there is none (exit 3).
+    """
+    if settings.deployment is not None:
+        return load_deployment(settings.deployment)
+    from swarm_chain.cli.config import load_settings
+    from swarm_chain.cli.connect import find_deployment
+
+    return find_deployment(load_settings({"home": settings.home, "rpc_url": settings.rpc_url}))
+
+
+@contextmanager
+def ray_connection(settings: NodeSettings) -> Iterator[None]:
+    """Connects to the Ray cluster of the settings, or starts a small one on loopback that ends with this process.
+
+    Raises:
+        UnavailableError: no cluster answers at the address, or it wants another token.
+    """
+    prepare_ray_environment(settings)
+    import ray
+
+    own = {
+        "address": "local",
+        "num_cpus": max(settings.threads, settings.job_cpus + settings.reserved_cpus),
+        "num_gpus": settings.gpus,
+        "object_store_memory": OBJECT_STORE_BYTES,
+        "_node_ip_address": "127.0.0.1",
+    }
+    arguments = {"address": settings.ray_address} if settings.ray_address else own
+    try:
+        ray.init(**arguments, include_dashboard=None if settings.ray_address else False, log_to_driver=False)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise UnavailableError(
+            f"cannot join Ray at {settings.ray_address or 'this machine'}: {str(error).splitlines()[0]}",
+            fix="check SWARM_RAY_ADDRESS and the token in SWARM_RAY_TOKEN_FILE or RAY_AUTH_TOKEN",
+            code="ray_unreachable",
+        ) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def ray_devices(settings: NodeSettings) -> "RayDevices":
+    """The devices of this machine; Ray must be connected."""
+    from node.compute.ray_backend import DeviceOptions, RayDevices
+
+    options = DeviceOptions(gpus=settings.gpus, threads=settings.threads, reserved_cpus=settings.reserved_cpus)
+    return RayDevices(options, randbelow)
+
+
+def _runner(settings: NodeSettings) -> RayJobRunner:
+    return RayJobRunner(RunnerOptions(directory=settings.folder / "jobs", cpus=settings.job_cpus))
+
+
+def _members(settings: NodeSettings) -> tuple[str, ...]:
+    if not settings.oracle_urls:
+        raise InvalidInputError(
+            "no oracle is named", fix="give --oracle-url or set SWARM_ORACLE_URL", code="no_oracle", exit_code=3
+        )
+    return settings.oracle_urls
+
+
+def _member(url: str, stack: ExitStack) -> Member:
+    http = JsonHttp(url)
+    stack.callback(http.close)
+    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http))
+
+
+def _stop(agent: Agent, number: int, _frame: object) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    agent.drain()

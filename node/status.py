@@ -1,0 +1,172 @@
+"""A node from three sides: its own records, the oracle and the chain; and where they disagree. The chain wins."""
+
+import sqlite3
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from node.config import NodeSettings
+from node.oracle_client import JsonHttp
+from node.records import own_commitments, own_jobs, pending_transactions
+from node.state import is_held
+from swarm_chain.core.errors import SwarmError
+from swarm_chain.core.model import ContractCall
+from swarm_chain.core.units import UINT64_MAX, Address, ProviderId, Timestamp, Wei
+from swarm_chain.ports import ChainReader
+
+LAG_FOR = 30  # seconds of chain time an oracle member may be behind before it is worth a line
+
+
+class NodeState(StrEnum):
+    """Where a node stands, as the chain sees it."""
+
+    NEW = "new"
+    ACTIVE = "active"
+    RETIRED = "retired"
+    SUSPENDED = "suspended"
+    EXCLUDED = "excluded"
+
+
+NEXT_COMMAND = {
+    NodeState.NEW: "swarm node register",
+    NodeState.ACTIVE: "swarm node run",
+    NodeState.RETIRED: "swarm stake unbond --all",
+    NodeState.SUSPENDED: "swarm slash list",
+    NodeState.EXCLUDED: "swarm slash list",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalView:
+    """The node's own records."""
+
+    running: bool
+    newest_window: int | None
+    undelivered: int
+    jobs: dict[str, str]
+    pending_transactions: int
+    newest_proof_epoch: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainNodeView:
+    """What the chain says of the node; times are unix s."""
+
+    provider_id: ProviderId
+    suspended_until: Timestamp
+    retired: bool
+    balance_wei: Wei
+    now: Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberView:
+    """What an oracle member says; `error` if it is away."""
+
+    url: str
+    epoch: int | None = None
+    chain_time: int | None = None
+    plans: tuple[dict[str, Any], ...] = ()
+    error: str = ""
+
+
+def local_view(settings: NodeSettings, node: Address) -> LocalView:
+    """Reads the state file without disturbing a running agent."""
+    path = settings.folder / "state.sqlite"
+    proofs = _newest_proof(settings.folder / "proofs")
+    running = is_held(settings.folder)
+    if not path.is_file():
+        return LocalView(
+            running=running,
+            newest_window=None,
+            undelivered=0,
+            jobs={},
+            pending_transactions=0,
+            newest_proof_epoch=proofs,
+        )
+    state = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        commitments = own_commitments(state, node)
+        return LocalView(
+            running=running,
+            newest_window=max((c.signed.commitment.window_id for c in commitments), default=None),
+            undelivered=sum(not c.delivered for c in commitments),
+            jobs={str(job.job_id): job.phase.value for job in own_jobs(state)},
+            pending_transactions=len(pending_transactions(state)),
+            newest_proof_epoch=proofs,
+        )
+    finally:
+        state.close()
+
+
+def chain_view(chain: ChainReader, node: Address) -> ChainNodeView:
+    """Reads registration, standing and gas money at one block."""
+    at = chain.block("latest")
+
+    def ask(function: str, *args: object) -> Any:
+        return chain.call(ContractCall(contract="ProviderRegistry", function=function, args=args), at)
+
+    provider_id = ProviderId(ask("providerIdOfNode", node))
+    record = ask("provider", provider_id) if provider_id else {"suspendedUntil": 0, "retired": False}
+    return ChainNodeView(
+        provider_id=provider_id,
+        suspended_until=Timestamp(record["suspendedUntil"]),
+        retired=bool(record["retired"]),
+        balance_wei=chain.balance(node),
+        now=at.timestamp,
+    )
+
+
+def member_view(url: str, node: Address) -> MemberView:
+    """Asks one oracle member."""
+    http = JsonHttp(url)
+    try:
+        status, plans = http.get("/v1/status"), http.get(f"/v1/plans/{node}")
+    except SwarmError as error:
+        return MemberView(url=url, error=error.message)
+    finally:
+        http.close()
+    found = plans.get("plans")
+    return MemberView(
+        url=url,
+        epoch=_number(status.get("epoch")),
+        chain_time=_number(status.get("chainTime")),
+        plans=tuple(found) if isinstance(found, list) else (),
+    )
+
+
+def state_of(chain: ChainNodeView) -> NodeState:
+    """Where the node stands."""
+    if not chain.provider_id:
+        return NodeState.NEW
+    if chain.suspended_until > chain.now:
+        return NodeState.EXCLUDED if chain.suspended_until >= UINT64_MAX else NodeState.SUSPENDED
+    return NodeState.RETIRED if chain.retired else NodeState.ACTIVE
+
+
+def differences(local: LocalView, members: tuple[MemberView, ...], chain: ChainNodeView) -> tuple[str, ...]:
+    """Where the three views disagree, in words; empty if they do not."""
+    found = []
+    if chain.provider_id and not local.running:
+        found.append("the chain counts this node as live, but no agent runs here: swarm node run")
+    if local.running and not chain.provider_id:
+        found.append("an agent runs, but the chain knows no such node: swarm node register")
+    if local.undelivered:
+        found.append(f"{local.undelivered} commitments never reached a member")
+    for member in members:
+        if member.error:
+            found.append(f"{member.url} is away: {member.error}")
+        elif member.chain_time is not None and chain.now - member.chain_time > LAG_FOR:
+            found.append(f"{member.url} is {chain.now - member.chain_time} s behind the chain")
+    if local.jobs and chain.balance_wei == 0:
+        found.append("the node key has no coins left to accept or complete jobs")
+    return tuple(found)
+
+
+def _newest_proof(folder: Path) -> int | None:
+    return max((int(path.stem) for path in folder.glob("*.json") if path.stem.isdecimal()), default=None)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) else None
