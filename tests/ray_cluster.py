@@ -6,17 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 
-# Ray reads both when it starts; without a token every process of the machine could run code in the cluster.
-_SETTINGS = {"RAY_AUTH_MODE": "token", "RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _OBJECT_STORE_BYTES = 80 * 2**20
+
+
+def pytest_configure() -> None:
+    """Sets what Ray reads when it is imported, before the first test module imports it."""
+    os.environ["RAY_AUTH_MODE"] = "token"  # without a token any process of the machine could run code in the cluster
+    os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # Ray's switch for binding to loopback only
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[None]:
-    """Two CPUs, no dashboard, token authentication, an object store of 80 MiB; this process is connected to it."""
-    settings = {**_SETTINGS, "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
+    """Two CPUs, no dashboard, an object store of 80 MiB; this process is connected to it."""
     import ray
 
     ray.init(
@@ -25,15 +28,7 @@ def ray_cluster() -> Iterator[None]:
         num_gpus=0,
         include_dashboard=False,
         object_store_memory=_OBJECT_STORE_BYTES,
-        _node_ip_address="127.0.0.1",
         log_to_driver=False,
     )
-    try:
-        yield
-    finally:
-        ray.shutdown()
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    yield
+    ray.shutdown()
