@@ -57,6 +57,8 @@ def write_layouts(root: Path, build: Build) -> None:
 
 def find_differences(root: Path, build: Build) -> Iterator[str]:
     """Everything in which the build and the committed files disagree, one sentence each."""
+    if not list((root / STORAGE.parent).glob("*.json")):
+        yield f"no gas snapshot is committed in {STORAGE.parent}"
     committed = {path.stem: path.read_text(encoding="utf-8") for path in (root / STORAGE).glob("*.txt")}
     yield from (
         f"{name}: its storage layout is committed but it is not built" for name in committed.keys() - build.keys()

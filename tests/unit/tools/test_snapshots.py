@@ -56,6 +56,7 @@ def tree(tmp_path: Path) -> Path:
     packaged = {"abi": ARTIFACT["abi"], "creationCode": "0x6001"}
     (tmp_path / "swarm_chain/abi/Vault.json").write_text(json.dumps(packaged), encoding="utf-8")
     write_layouts(tmp_path, read_build(tmp_path))
+    (tmp_path / "contracts/snapshots/gas.json").write_text("{}", encoding="utf-8")
     return tmp_path
 
 
@@ -97,6 +98,12 @@ def test_check_when_a_contract_is_gone_then_says_so(tree: Path) -> None:
     differences = list(find_differences(tree, {}))
 
     assert differences == ["Vault: its storage layout is committed but it is not built"]
+
+
+def test_check_when_the_gas_snapshot_is_missing_then_says_so(tree: Path) -> None:
+    (tree / "contracts/snapshots/gas.json").unlink()
+
+    assert ["gas" in difference for difference in find_differences(tree, read_build(tree))] == [True]
 
 
 def test_read_build_when_nothing_was_built_then_says_what_to_run(tmp_path: Path) -> None:
