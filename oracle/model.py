@@ -57,7 +57,7 @@ class Network:
         return self.epoch_start(epoch + 1)
 
     def deadline(self, epoch: int) -> Timestamp:
-        """Last second at which a report of an epoch is taken; EpochOracle.deadlineOf."""
+        """First second at which no report of an epoch is taken any more; EpochOracle.deadlineOf."""
         return Timestamp(self.epoch_end(epoch) + self.params.epoch.report_window_for)
 
     def epoch_at(self, at: int) -> EpochNumber:

@@ -26,7 +26,7 @@ def epoch_to_report(view: CycleView) -> EpochNumber | None:
     running = network.epoch_at(now)
     window_for, epoch_for = network.params.epoch.report_window_for, network.params.epoch.epoch_for
     oldest = max(view.processed_epochs, running - 1 - window_for // epoch_for, 0)
-    return next((EpochNumber(epoch) for epoch in range(oldest, running) if now <= network.deadline(epoch)), None)
+    return next((EpochNumber(epoch) for epoch in range(oldest, running) if now < network.deadline(epoch)), None)
 
 
 def report_action(view: CycleView, own: OwnView) -> Action | None:

@@ -1,0 +1,145 @@
+"""The whole reward of an epoch, line by line."""
+
+from dataclasses import replace
+
+import pytest
+
+from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
+from oracle.rewards.lines import RewardInputs, reward_epoch
+from swarm_chain.core.model import Outcome, ProviderRecord, Verdict
+from swarm_chain.core.units import WEI_PER_SWM, Bps, EpochNumber, JobId, Mtops, ProviderId, Timestamp, Wei, WindowId
+from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
+
+COMPUTE_OF_EPOCH_0 = 100_000 * WEI_PER_SWM // 2 * 4000 // 10_000
+
+
+def _facts(rates: dict[str, int], **changes: object) -> EpochFacts:
+    verdicts = tuple(
+        Verdict(
+            window_id=WindowId(0), node=address(node), device=0, outcome=Outcome.PASSED, elapsed_ms=1, mtops=Mtops(rate)
+        )
+        for node, rate in rates.items()
+    )
+    facts = EpochFacts(
+        epoch=EpochNumber(0),
+        windows=(WindowId(0),),
+        verdicts=verdicts,
+        availability={address(node): Bps(10_000) for node in rates},
+    )
+    return replace(facts, **changes)  # type: ignore[arg-type]  # tests name fields of the facts
+
+
+def _reward(
+    providers: tuple[ProviderRecord, ...], facts: EpochFacts, **changes: object
+) -> tuple[Pools, tuple[RewardLine, ...]]:
+    inputs = RewardInputs(network=NETWORK, providers=providers, facts=facts, carry_wei=Wei(0), gross_wei={}, covered=1)
+    return reward_epoch(replace(inputs, **changes))  # type: ignore[arg-type]  # tests name fields of the inputs
+
+
+def test_reward_when_two_prove_three_to_one_then_split_three_to_one() -> None:
+    pools, lines = _reward((provider(1, "a"), provider(2, "b")), _facts({"a": 30, "b": 10}))
+
+    assert [line.reward_wei for line in lines] == [COMPUTE_OF_EPOCH_0 * 3 // 4, COMPUTE_OF_EPOCH_0 // 4]
+    assert pools.utilisation_bps == 0
+
+
+def test_reward_when_stake_covers_less_than_proven_then_capped() -> None:
+    poor = provider(1, "a", stake_swm=1001)  # covers 20 mtops
+    _, lines = _reward((poor, provider(2, "b")), _facts({"a": 80, "b": 20}))
+
+    assert lines[0].units_mtops == 80
+    assert lines[0].covered_mtops == 20
+    assert lines[0].reward_wei == lines[1].reward_wei
+
+
+def test_reward_when_thawing_then_only_active_stake_covers() -> None:
+    thawing = provider(1, "a", active_stake_wei=Wei(0))
+    _, lines = _reward((thawing, provider(2, "b")), _facts({"a": 80, "b": 20}))
+
+    assert lines[0].reward_wei == 0
+    assert lines[1].reward_wei == COMPUTE_OF_EPOCH_0
+
+
+@pytest.mark.parametrize("changes", [{"suspended_until": GENESIS_AT + 10}, {"retired": True}])
+def test_reward_when_suspended_or_retired_then_neither_reward_nor_penalty(changes: dict[str, object]) -> None:
+    facts = _facts({"a": 80}, availability={address("a"): Bps(0)})
+    _, lines = _reward((provider(1, "a", **changes),), facts, gross_wei={ProviderId(1): Wei(10**21)})
+
+    assert (lines[0].reward_wei, lines[0].penalty_wei) == (0, 0)
+
+
+def test_reward_when_nobody_proved_anything_then_stays_unminted_and_carry_is_kept() -> None:
+    pools, lines = _reward((provider(1, "a"),), _facts({}), carry_wei=Wei(5))
+
+    assert lines[0].reward_wei == 0
+    assert (pools.compute_wei, pools.carry_out_wei) == (0, 5)
+
+
+def test_reward_when_a_remainder_was_carried_then_it_opens_the_pool() -> None:
+    three = tuple(provider(number, name) for number, name in ((1, "a"), (2, "b"), (3, "c")))
+    pools, lines = _reward(three, _facts({"a": 1, "b": 1, "c": 1}), carry_wei=Wei(2))
+
+    assert sum(line.reward_wei for line in lines) + pools.carry_out_wei == COMPUTE_OF_EPOCH_0 + 2
+    assert pools.carry_out_wei < 3
+
+
+def test_reward_when_a_job_was_paid_for_then_the_pool_grows_with_demand() -> None:
+    paid = JudgedJob(job_id=JobId(1), outcome=Outcome.PASSED, device_seconds=30)  # of 60 offered
+    rejected = JudgedJob(job_id=JobId(2), outcome=Outcome.FAILED, device_seconds=30)
+    pools, lines = _reward((provider(1, "a"),), _facts({"a": 10}, jobs=(paid, rejected)))
+
+    assert pools.utilisation_bps == 5000
+    assert lines[0].reward_wei == COMPUTE_OF_EPOCH_0 * 3 // 2
+
+
+def test_penalty_when_silent_then_priced_at_the_last_reward() -> None:
+    facts = _facts({"b": 10}, availability={address("a"): Bps(0), address("b"): Bps(10_000)})
+    _, lines = _reward((provider(1, "a"), provider(2, "b")), facts, gross_wei={ProviderId(1): Wei(10**21)})
+
+    assert lines[0].base_wei == 10**21
+    assert lines[0].penalty_wei == 10**21 * 9990 // 10_000
+    assert lines[1].penalty_wei == 0
+
+
+def test_penalty_when_more_than_stake_then_stops_there() -> None:
+    facts = _facts({}, availability={address("a"): Bps(0)})
+    _, lines = _reward((provider(1, "a", stake_swm=3),), facts, gross_wei={ProviderId(1): Wei(10**24)})
+
+    assert lines[0].penalty_wei == 3 * WEI_PER_SWM
+
+
+def test_penalty_when_registered_during_the_epoch_then_none() -> None:
+    young = provider(1, "a", registered_at=Timestamp(GENESIS_AT + 5))
+    facts = _facts({"a": 10}, availability={address("a"): Bps(5000)})
+    _, lines = _reward((young,), facts)
+
+    assert lines[0].excused == "new"
+    assert lines[0].penalty_wei == 0
+
+
+def test_penalty_when_in_announced_maintenance_then_none() -> None:
+    facts = _facts({}, availability={address("a"): Bps(0)}, maintenance=frozenset({address("a")}))
+    _, lines = _reward((provider(1, "a"),), facts, gross_wei={ProviderId(1): Wei(10**21)})
+
+    assert lines[0].excused == "maintenance"
+    assert lines[0].penalty_wei == 0
+
+
+def test_penalty_when_all_are_silent_then_within_what_a_report_may_add() -> None:
+    many = tuple(provider(number, f"n{number}") for number in range(1, 8))
+    facts = _facts({}, availability={address(f"n{number}"): Bps(0) for number in range(1, 8)})
+    gross = {ProviderId(number): Wei(90_000 * WEI_PER_SWM) for number in range(1, 8)}
+    _, lines = _reward(many, facts, gross_wei=gross)
+
+    total = sum(line.penalty_wei for line in lines)
+    cap = PARAMS.rewards.max_penalty_per_epoch_wei
+    assert cap - len(many) <= total <= cap
+
+
+def test_reward_when_epochs_were_missed_then_covers_their_emission_and_prices_one() -> None:
+    facts = _facts({"a": 10}, epoch=EpochNumber(2), availability={address("a"): Bps(9890)})
+    pools, lines = _reward((provider(1, "a"),), facts, covered=3)
+
+    assert pools.emission_wei > 2 * 99_900 * WEI_PER_SWM
+    assert pools.offered_seconds == 3 * 60
+    assert lines[0].base_wei == lines[0].reward_wei // 3
