@@ -24,10 +24,7 @@ def bundle_bytes(bundle: Bundle) -> bytes:
             "refBlock": block_json(bundle.ref_block),
             "paramsVersion": bundle.params_version,
             "previousManifestHash": to_hex(bundle.previous_manifest_hash),
-            "observations": [
-                {"content": observation_json(signed.observation), "signature": to_hex(signed.signature)}
-                for signed in bundle.observations
-            ],
+            "observations": [_signed_observation_json(signed) for signed in bundle.observations],
             "commitments": [messages.signed_commitment_json(signed) for signed in bundle.commitments],
             "proofs": [messages.signed_proof_json(signed) for signed in bundle.proofs],
             "equivocations": [
@@ -81,6 +78,20 @@ def require_ordered(bundle: Bundle) -> None:
     f.require_ascending(((signed.receipt.job_id,) for signed in bundle.receipts), "bundle.receipts")
 
 
+def signed_observation_bytes(signed: SignedObservation) -> bytes:
+    """Canonical JSON {content, signature} of one member's observation."""
+    return canonical_json(_signed_observation_json(signed))
+
+
+def parse_signed_observation(data: bytes) -> SignedObservation:
+    """Read what `signed_observation_bytes` wrote.
+
+    Raises:
+        InvalidInputError: anything else.
+    """
+    return _read_observation(f.load_canonical(data, "observation"), "observation")
+
+
 def block_json(block: BlockRef) -> f.Json:
     """A block as JSON."""
     return {"number": block.number, "hash": to_hex(block.hash), "timestamp": block.timestamp}
@@ -98,6 +109,10 @@ def read_block(value: object, where: str) -> BlockRef:
         hash=f.hash32(b["hash"], f"{where}.hash"),
         timestamp=Timestamp(f.integer(b["timestamp"], f"{where}.timestamp")),
     )
+
+
+def _signed_observation_json(signed: SignedObservation) -> f.Json:
+    return {"content": observation_json(signed.observation), "signature": to_hex(signed.signature)}
 
 
 def _read_observation(value: object, where: str) -> SignedObservation:

@@ -35,9 +35,16 @@ def document(engine: Engine, epoch: EpochNumber, name: str) -> bytes | None:
     return None if kept is None else bytes(kept)
 
 
+def names(engine: Engine, epoch: EpochNumber) -> frozenset[str]:
+    """Names of the documents kept of an epoch."""
+    with engine.connect() as connection:
+        rows = connection.execute(select(documents.c.name).where(documents.c.epoch == epoch))
+        return frozenset(name for (name,) in rows)
+
+
 def published_epochs(engine: Engine) -> tuple[EpochNumber, ...]:
-    """Epochs whose manifest is kept, ascending."""
-    query = select(documents.c.epoch).where(documents.c.name == "manifest").order_by(documents.c.epoch)
+    """Epochs whose documents are public, ascending."""
+    query = select(documents.c.epoch).where(documents.c.name == "published").order_by(documents.c.epoch)
     with engine.connect() as connection:
         return tuple(EpochNumber(epoch) for (epoch,) in connection.execute(query))
 

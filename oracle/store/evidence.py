@@ -59,6 +59,20 @@ def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
         )
 
 
+def mark_judged(engine: Engine, window: WindowId) -> None:
+    """Remembers that a window's openings were judged."""
+    with engine.begin() as connection:
+        insert_new(connection, windows, {"window_id": window, "secret": b""})
+        connection.execute(update(windows).where(windows.c.window_id == window).values(judged=True))
+
+
+def is_judged(engine: Engine, window: WindowId) -> bool:
+    """Whether this member has judged a window's openings."""
+    with engine.connect() as connection:
+        kept = connection.execute(select(windows.c.judged).where(windows.c.window_id == window)).scalar_one_or_none()
+    return bool(kept)
+
+
 def seen_ms(engine: Engine, window: WindowId) -> int | None:
     """Monotonic milliseconds at which the member saw the window open."""
     with engine.connect() as connection:

@@ -12,6 +12,7 @@ windows = Table(
     metadata,
     Column("window_id", BigInteger, primary_key=True, autoincrement=False),
     Column("secret", LargeBinary, nullable=False),
+    Column("judged", Boolean, nullable=False, default=False),
     Column("seen_ms", BigInteger),  # the machine's monotonic clock at the first sight of the opening block
 )
 

@@ -23,6 +23,7 @@ def _create_windows() -> None:
         "windows",
         sa.Column("window_id", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("secret", sa.LargeBinary, nullable=False),
+        sa.Column("judged", sa.Boolean, nullable=False),
         sa.Column("seen_ms", sa.BigInteger),
     )
     op.create_table(

@@ -1,0 +1,1 @@
+"""HTTP service of a member: what nodes send, what everybody may read."""

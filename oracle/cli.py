@@ -1,0 +1,97 @@
+"""`swarm oracle`: run a member, do one step by hand, replay what was published."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from swarm_chain.cli.context import Session, session_of
+from swarm_chain.cli.output import facts
+
+app = typer.Typer(help="Run an oracle member; check what members published.", no_args_is_help=True)
+
+DatabaseUrl = Annotated[
+    str | None, typer.Option("--database-url", help="sqlite:///file or postgresql+psycopg://…; default: in SWARM_HOME.")
+]
+
+
+@app.command()
+def run(
+    ctx: typer.Context,
+    database_url: DatabaseUrl = None,
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on; default: loopback.")] = None,
+    port: Annotated[int | None, typer.Option("--port", help="Port to listen on; default: 8700.")] = None,
+    dry: Annotated[bool, typer.Option("--dry-run", help="Follow and judge without a key; send nothing.")] = False,
+) -> None:
+    """Runs a member until SIGTERM: serves nodes, judges, votes, submits, carries out outcomes."""
+    from oracle.config import load_settings
+    from oracle.logs import log_as_json
+    from oracle.main import open_member, run_member
+
+    session = session_of(ctx)
+    log_as_json()
+    settings = load_settings(database_url=database_url, host=host, port=port)
+    with open_member(settings, _connection(session, dry), session.settings.home) as member:
+        run_member(member, settings, session.deployment)
+
+
+@app.command()
+def once(
+    ctx: typer.Context,
+    database_url: DatabaseUrl = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Perform the action; else only say what it would be.")
+    ] = False,
+) -> None:
+    """Says what the member would do next and, with --confirm, does it."""
+    from oracle.config import load_settings
+    from oracle.main import open_member
+    from oracle.pipeline.ticks import choose_action, follow, work
+
+    session = session_of(ctx)
+    settings = load_settings(database_url=database_url)
+    with open_member(settings, _connection(session, dry=False), session.settings.home) as member:
+        follow(member)
+        action = choose_action(member)
+        document = {"action": type(action).__name__, "details": repr(action), "performed": confirm}
+        if confirm:
+            work(member)
+    session.output.show(document, facts("next action", document))
+
+
+@app.command()
+def replay(
+    ctx: typer.Context,
+    epoch: Annotated[int, typer.Option("--epoch", help="Epoch number.", min=0)],
+    keep: Annotated[Path | None, typer.Option("--keep", help="Folder for the fetched documents.")] = None,
+) -> None:
+    """Rebuilds a report from published data and the chain, and compares it byte for byte. Needs no key."""
+    from oracle.mirror import replay_published
+
+    session = session_of(ctx)
+    with session.output.progress(f"replaying epoch {epoch}"):
+        found = replay_published(session.reader, session.deployment, session.oracle, epoch, keep)
+    document: dict[str, Any] = {
+        "epoch": epoch,
+        "reportHash": "0x" + found.report_hash.hex(),
+        "replayedHash": "0x" + found.replayed_hash.hex(),
+        "matches": found.matches,
+        "difference": found.difference,
+    }
+    session.output.show(document, facts(f"replay of epoch {epoch}", document))
+    if not found.matches:
+        from swarm_chain.core.errors import InconsistentError
+
+        raise InconsistentError(
+            f"epoch {epoch}: {found.difference}",
+            fix="ask another member; if it differs there too, warn the guardian",
+            code="replay_differs",
+            values=document,
+        )
+
+
+def _connection(session: Session, dry: bool) -> Any:
+    from oracle.main import Connection
+
+    signer = None if dry else session.signer
+    return Connection(reader=session.reader, deployment=session.deployment, signer=signer)

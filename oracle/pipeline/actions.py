@@ -1,0 +1,223 @@
+"""Performs the actions of the cycle: each is a few lines around the store, the archive and the outbox."""
+
+from collections.abc import Callable
+from dataclasses import astuple
+from typing import Any
+
+import structlog
+
+from oracle.consensus.bundle import EvidencePool, assemble_bundle, check_bundle
+from oracle.consensus.views import (
+    Action,
+    AssembleBundle,
+    BuildReport,
+    CastVote,
+    CloseWindow,
+    CommitSecret,
+    DrawWindow,
+    ExecuteCase,
+    JudgeWindow,
+    Observe,
+    OpenCase,
+    OpenWindow,
+    Publish,
+    SettleJob,
+    SubmitReport,
+)
+from oracle.judge.windows import commitments_root
+from oracle.pipeline.archive import PUBLISHED
+from oracle.pipeline.member import Member
+from oracle.pipeline.observe import judge_window, keep_observation, kept_observations, pool_of
+from oracle.pipeline.own import REPORT_HASH
+from oracle.pipeline.sight import Sight
+from oracle.pipeline.transact import transact
+from oracle.publish.answers import outcome_path
+from oracle.publish.bundle import bundle_bytes, parse_bundle
+from oracle.store import documents, evidence
+from swarm_chain.core.encoding import keccak, to_hex
+from swarm_chain.core.errors import InconsistentError, RejectedError, UnavailableError
+from swarm_chain.core.model import ContractCall
+from swarm_chain.core.units import ZERO_HASH, EpochNumber
+
+log = structlog.get_logger()
+
+SECRET_BYTES = 32
+
+
+def perform(member: Member, sight: Sight, action: Action) -> None:
+    """Performs one action.
+
+    Args:
+        member: whose store, key and archive are used.
+        sight: the sight the action was chosen on.
+        action: anything but Wait.
+
+    Raises:
+        SwarmError: it did not work; the next tick decides anew.
+    """
+    _PERFORMERS[type(action)](member, sight, action)
+
+
+def _commit_secret(member: Member, _sight: Sight, action: CommitSecret) -> None:
+    secret = evidence.save_secret(member.engine, action.window_id, member.entropy(SECRET_BYTES))
+    args = (action.window_id, keccak(secret))
+    _send(
+        member,
+        f"window:{action.window_id}:secret",
+        ContractCall(contract="ChallengeBeacon", function="commitSecret", args=args),
+    )
+
+
+def _open_window(member: Member, _sight: Sight, action: OpenWindow) -> None:
+    secret = evidence.secret_of(member.engine, action.window_id)
+    args = (action.window_id, secret)
+    _send(
+        member, f"window:{action.window_id}:open", ContractCall(contract="ChallengeBeacon", function="open", args=args)
+    )
+
+
+def _close_window(member: Member, _sight: Sight, action: CloseWindow) -> None:
+    received = [r.signed.commitment for r in evidence.arrivals(member.engine, [action.window_id]) if r.first]
+    args = (action.window_id, commitments_root(received), len(received))
+    _send(
+        member,
+        f"window:{action.window_id}:close",
+        ContractCall(contract="ChallengeBeacon", function="close", args=args),
+    )
+
+
+def _draw_window(member: Member, _sight: Sight, action: DrawWindow) -> None:
+    call = ContractCall(contract="ChallengeBeacon", function="draw", args=(action.window_id,))
+    _send(member, f"window:{action.window_id}:draw", call)
+
+
+def _judge_window(member: Member, sight: Sight, action: JudgeWindow) -> None:
+    for verdict in judge_window(member, sight, action.window_id):
+        member.metrics.judged(verdict.outcome.value, verdict.reason)
+        log.info(
+            "verdict",
+            window=verdict.window_id,
+            node=verdict.node,
+            device=verdict.device,
+            outcome=verdict.outcome.value,
+            reason=verdict.reason,
+            mtops=verdict.mtops,
+        )
+    evidence.mark_judged(member.engine, action.window_id)
+
+
+def _observe(member: Member, sight: Sight, action: Observe) -> None:
+    keep_observation(member, sight, action.epoch)
+
+
+def _assemble(member: Member, sight: Sight, action: AssembleBundle) -> None:
+    if not action.leading:
+        raise UnavailableError(f"waiting for the leader's bundle of epoch {action.epoch}", retry_after=2)
+    state = member.archive.state_at(member.archive.ref_block(action.epoch, sight.finalized))
+    previous = member.archive.previous(state)
+    ground = previous.manifest_hash if previous else ZERO_HASH
+    pool: EvidencePool = pool_of(member, state, action.epoch)
+    bundle = assemble_bundle(pool, action.epoch, state, ground, member.network)
+    own = next((o for o in kept_observations(member, action.epoch) if o.observation.member == member.address), None)
+    check_bundle(bundle, state, ground, member.network, own)
+    documents.save_documents(member.engine, action.epoch, {"bundle": bundle_bytes(bundle)})
+
+
+def _build(member: Member, _sight: Sight, action: BuildReport) -> None:
+    started_ms = member.clock.monotonic_ms()
+    built = member.archive.build(parse_bundle(_kept(member, action.epoch, "bundle")))
+    contents = {**built.documents(), REPORT_HASH: built.report_hash}
+    documents.save_documents(member.engine, action.epoch, contents)
+    member.metrics.build_took(member.clock.monotonic_ms() - started_ms)
+    log.info("report_built", epoch=action.epoch, root=to_hex(built.report.root), report_hash=to_hex(built.report_hash))
+
+
+def _publish(member: Member, _sight: Sight, action: Publish) -> None:
+    documents.save_documents(member.engine, action.epoch, {PUBLISHED: action.report_hash})
+
+
+def _vote(member: Member, _sight: Sight, action: CastVote) -> None:
+    call = ContractCall(contract="EpochOracle", function="vote", args=(action.epoch, action.report_hash))
+    _send(member, f"epoch:{action.epoch}:vote", call)
+
+
+def _submit(member: Member, _sight: Sight, action: SubmitReport) -> None:
+    report = member.archive.published(action.epoch).report
+    call = ContractCall(contract="EpochOracle", function="submitReport", args=(astuple(report),))
+    _send(member, f"epoch:{action.epoch}:submit", call)
+
+
+def _open_case(member: Member, sight: Sight, action: OpenCase) -> None:
+    outcome = action.outcome
+    if outcome.violation is None:
+        raise InconsistentError("a case without a violation")
+    path = outcome_path(member.archive.published(_epoch_of_root(sight, outcome.root_index)), outcome.position)
+    args = (astuple(outcome.violation), outcome.root_index, path)
+    _keep(
+        member,
+        action,
+        f"case:{to_hex(outcome.case_id or b'')}:open",
+        ContractCall(contract="SlashingCourt", function="open", args=args),
+    )
+
+
+def _execute_case(member: Member, _sight: Sight, action: ExecuteCase) -> None:
+    call = ContractCall(contract="SlashingCourt", function="execute", args=(action.case_id,))
+    _keep(member, action, f"case:{to_hex(action.case_id)}:execute", call)
+
+
+def _settle_job(member: Member, sight: Sight, action: SettleJob) -> None:
+    outcome = action.outcome
+    if outcome.job is None:
+        raise InconsistentError("a job outcome without a job")
+    path = outcome_path(member.archive.published(_epoch_of_root(sight, outcome.root_index)), outcome.position)
+    args = (astuple(outcome.job), outcome.root_index, path)
+    _keep(
+        member,
+        action,
+        f"job:{outcome.job.job_id}:settle",
+        ContractCall(contract="JobEscrow", function="settleJob", args=args),
+    )
+
+
+def _send(member: Member, key: str, call: ContractCall) -> None:
+    if member.sender is None:
+        raise UnavailableError(f"dry run: would send {call.contract}.{call.function}", code="dry_run", retry_after=60)
+    transact(member.sender, key, call)
+
+
+def _keep(member: Member, action: Action, key: str, call: ContractCall) -> None:
+    try:
+        _send(member, key, call)
+    except RejectedError:
+        member.refused.add(action)  # done by somebody else, or never possible: it is not asked for again
+        raise
+
+
+def _kept(member: Member, epoch: EpochNumber, name: str) -> bytes:
+    content = documents.document(member.engine, epoch, name)
+    if content is None:
+        raise InconsistentError(f"epoch {epoch}: {name} is gone from the store", fix="restart the member")
+    return content
+
+
+def _epoch_of_root(sight: Sight, index: int) -> EpochNumber:
+    return next(root.epoch for root in sight.state.roots if root.index == index)
+
+
+_PERFORMERS: dict[type[object], Callable[[Member, Sight, Any], None]] = {
+    CommitSecret: _commit_secret,
+    OpenWindow: _open_window,
+    CloseWindow: _close_window,
+    DrawWindow: _draw_window,
+    JudgeWindow: _judge_window,
+    Observe: _observe,
+    AssembleBundle: _assemble,
+    BuildReport: _build,
+    Publish: _publish,
+    CastVote: _vote,
+    SubmitReport: _submit,
+    OpenCase: _open_case,
+    ExecuteCase: _execute_case,
+    SettleJob: _settle_job,
+}

@@ -1,0 +1,137 @@
+"""The chain at past blocks and the epochs built on them; everything here can be computed again and is only kept for speed."""
+
+from collections import OrderedDict
+from threading import Lock
+
+from sqlalchemy import Engine
+
+from oracle.model import Bundle, Network, Plan, PreviousEpoch
+from oracle.publish.bundle import parse_bundle
+from oracle.publish.previous import previous_root, read_previous
+from oracle.publish.report import PublishedEpoch, build_report
+from oracle.store import documents
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.model import BlockRef, ChainState, RootRecord
+from swarm_chain.core.state import advance
+from swarm_chain.core.units import BlockNumber, EpochNumber
+from swarm_chain.ports import ChainReader
+
+CHUNK = 2_000  # blocks a range request asks for; public endpoints refuse more
+KEPT_EPOCHS = 8
+PUBLISHED = "published"  # marks the epochs whose documents are public
+
+
+class Archive:
+    """Past states and published epochs of one deployment."""
+
+    def __init__(self, reader: ChainReader, engine: Engine, network: Network, first_block: BlockNumber) -> None:
+        self._reader = reader
+        self._engine = engine
+        self._network = network
+        self._first_block = first_block
+        self._latest: ChainState | None = None
+        self._built: OrderedDict[EpochNumber, PublishedEpoch] = OrderedDict()
+        self._lock = Lock()
+
+    def state_at(self, block: BlockRef) -> ChainState:
+        """The chain, folded up to a block.
+
+        Raises:
+            UnavailableError: no endpoint answers.
+        """
+        kept = self._latest
+        state = kept if kept is not None and kept.block.number <= block.number else self._genesis()
+        while state.block.number < block.number:
+            last = min(state.block.number + CHUNK, block.number)
+            at = block if last == block.number else self._reader.block(last)
+            state = advance(state, self._reader.events(state.block.number + 1, last), at)
+        self._latest = state
+        return state
+
+    def ref_block(self, epoch: EpochNumber, finalized: BlockRef) -> BlockRef:
+        """The last block before the end of an epoch.
+
+        Args:
+            epoch: an epoch whose end lies at or before `finalized`.
+            finalized: the latest final block.
+
+        Raises:
+            UnavailableError: the end of the epoch is not final yet.
+        """
+        end = self._network.epoch_end(epoch)
+        if finalized.timestamp < end:
+            raise UnavailableError(f"the end of epoch {epoch} is not final yet", retry_after=1)
+        low, high = self._reader.block(max(self._first_block - 1, 0)), finalized
+        while high.number - low.number > 1:
+            middle = self._reader.block((low.number + high.number) // 2)
+            low, high = (middle, high) if middle.timestamp < end else (low, middle)
+        return low
+
+    def build(self, bundle: Bundle) -> PublishedEpoch:
+        """The report of a bundle, and all its documents; the slow part is done once."""
+        with self._lock:
+            kept = self._built.get(bundle.epoch)
+            if kept is not None and kept.bundle == documents.document(self._engine, bundle.epoch, "bundle"):
+                return kept
+            state = self.state_at(bundle.ref_block)
+            built = build_report(state, bundle, self.previous(state), self._network)
+            self._built[bundle.epoch] = built
+            while len(self._built) > KEPT_EPOCHS:
+                self._built.popitem(last=False)
+            return built
+
+    def published(self, epoch: EpochNumber) -> PublishedEpoch:
+        """A published epoch, rebuilt from its kept bundle if need be.
+
+        Raises:
+            InvalidInputError: not published by this member.
+            InconsistentError: the kept bundle no longer gives the kept manifest.
+        """
+        bundle = documents.document(self._engine, epoch, "bundle")
+        if bundle is None or documents.document(self._engine, epoch, PUBLISHED) is None:
+            raise InvalidInputError(f"epoch {epoch} is not published here", code="unknown_epoch", fix="see /v1/epochs")
+        built = self.build(parse_bundle(bundle))
+        if built.manifest != documents.document(self._engine, epoch, "manifest"):
+            raise InconsistentError(f"the bundle of epoch {epoch} gives another manifest than the published one")
+        return built
+
+    def previous(self, state: ChainState) -> PreviousEpoch | None:
+        """The report the next one builds on, read back and verified against the chain; None before the first one.
+
+        Args:
+            state: the chain at the reference block of the next report, so that all members take the same one.
+
+        Raises:
+            UnavailableError: the chain accepted a report this member has no documents of.
+            InvalidInputError: the kept documents are not the ones the chain names.
+        """
+        root = previous_root(state)
+        return None if root is None else read_root(self._engine, root)
+
+    def _genesis(self) -> ChainState:
+        return ChainState(block=self._reader.block(max(self._first_block - 1, 0)))
+
+
+def read_root(engine: Engine, root: RootRecord) -> PreviousEpoch:
+    """Documents of an accepted report, read back from the store and verified.
+
+    Raises:
+        UnavailableError: this member does not hold them.
+        InvalidInputError: they are not the ones the chain names.
+    """
+    manifest = documents.document(engine, root.epoch, "manifest")
+    state = documents.document(engine, root.epoch, "state")
+    if manifest is None or state is None:
+        raise UnavailableError(
+            f"this member has no documents of epoch {root.epoch}", fix="copy them from another member", retry_after=30
+        )
+    shards: list[bytes] = []
+    while (shard := documents.document(engine, root.epoch, f"shards/{len(shards)}")) is not None:
+        shards.append(shard)
+    return read_previous(manifest, state, shards, root.manifest_hash)
+
+
+def plans_in_force(engine: Engine, state: ChainState) -> tuple[Plan, ...]:
+    """Plans the latest accepted report fixed; none before the first one."""
+    root = previous_root(state)
+    return read_root(engine, root).state.plans if root else ()

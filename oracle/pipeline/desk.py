@@ -1,0 +1,93 @@
+"""What taking in a message needs, and the checks every node message shares."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Engine
+
+from oracle.model import Network, Plan
+from oracle.pipeline.sight import Sight
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.model import ProviderRecord, WindowRecord, WindowState
+from swarm_chain.core.signing import domain_separator
+from swarm_chain.core.units import Address, Hash32, Timestamp, WindowId
+from swarm_chain.ports import ChainReader, Clock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """Where messages arrive: the store, the chain and its latest sight, the plans in force, the clock."""
+
+    network: Network
+    engine: Engine
+    reader: ChainReader
+    sight: Callable[[], Sight]
+    plans: Callable[[], tuple[Plan, ...]]
+    clock: Clock
+
+    @property
+    def domain(self) -> Hash32:
+        """EIP-712 domain of node messages."""
+        return domain_separator(self.network.chain_id, self.network.beacon)
+
+
+def require_node(sight: Sight, node: Address) -> ProviderRecord:
+    """Provider of a live node.
+
+    Raises:
+        InvalidInputError: unknown or removed node, retired or suspended provider.
+    """
+    provider = sight.nodes.get(node)
+    if provider is None:
+        raise InvalidInputError(
+            f"node {node} belongs to no provider", code="unknown_node", fix="add it with `swarm node register`"
+        )
+    if provider.retired:
+        raise InvalidInputError(f"provider {provider.provider_id} is retired", code="provider_retired")
+    if provider.suspended_until > sight.now:
+        raise InvalidInputError(
+            f"provider {provider.provider_id} is suspended until {provider.suspended_until}",
+            code="provider_suspended",
+            fix="see the case with `swarm slash list`",
+        )
+    return provider
+
+
+def require_window(sight: Sight, window_id: WindowId, state: WindowState) -> WindowRecord:
+    """A window in the given state.
+
+    Raises:
+        InvalidInputError: no such window, or it is past that state.
+        UnavailableError: it has not come to that state yet; the sender saw the chain first.
+    """
+    window = next((w for w in sight.state.windows if w.window_id == window_id), None)
+    if window is None:
+        raise InvalidInputError(f"window {window_id} is unknown", code="unknown_window")
+    if window.state < state:
+        raise UnavailableError(f"window {window_id} is not {state.name.lower()} here yet", retry_after=1)
+    if window.state is not state:
+        raise InvalidInputError(
+            f"window {window_id} is {window.state.name.lower()}, not {state.name.lower()}",
+            code="wrong_window_state",
+            values={"have": window.state.name.lower(), "want": state.name.lower()},
+        )
+    return window
+
+
+def require_fresh(now: Timestamp, issued_at: int, expires_at: int, longest: int) -> None:
+    """Refuses a message outside its own life, one that lives too long, and one from the future.
+
+    Args:
+        now: chain time.
+        issued_at: chain time of the sender.
+        expires_at: exclusive end of the message's life.
+        longest: seconds a message may live; also the tolerated lead of the sender's chain view.
+    """
+    if not issued_at < expires_at <= issued_at + longest:
+        raise InvalidInputError(f"a message lives 1 to {longest} s", code="bad_expiry")
+    if not now - longest <= issued_at <= now + longest or expires_at <= now:
+        raise InvalidInputError(
+            f"message of {issued_at} is not valid at chain time {now}",
+            code="expired",
+            fix="sign it again with current chain time",
+        )

@@ -1,0 +1,96 @@
+"""Takes in what nodes say about compute: heartbeats, commitments, proofs. Everything is checked before it is kept."""
+
+from oracle.judge.windows import owed_shapes
+from oracle.pipeline.desk import Desk, require_fresh, require_node, require_window
+from oracle.publish.json_codec import dump_signed_proof
+from oracle.store import evidence
+from oracle.store.evidence import Received, Saved
+from swarm_chain.core.compute import ComputeShape
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof, WindowState
+from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest, require_signed_by
+from swarm_chain.core.units import Address, Signature
+
+
+def take_heartbeat(desk: Desk, heartbeat: Heartbeat, signature: Signature) -> bool:
+    """Keeps a sign of life.
+
+    Returns:
+        False if its sequence is not newer than the last one's.
+
+    Raises:
+        InvalidInputError: not a live node's, stale, or not signed by the node.
+    """
+    sight = desk.sight()
+    require_node(sight, heartbeat.node)
+    longest = desk.network.params.liveness.message_for
+    require_fresh(sight.now, heartbeat.issued_at, heartbeat.expires_at, longest)
+    require_signed_by(heartbeat.node, heartbeat_digest(desk.domain, heartbeat), signature)
+    return evidence.save_heartbeat(desk.engine, heartbeat.node, heartbeat.sequence, desk.clock.monotonic_ms())
+
+
+def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Received]:
+    """Keeps a commitment with this member's measurement of its arrival.
+
+    Returns:
+        NEW, DUPLICATE or CONFLICT (another root for the same window and device), and the one that counts.
+
+    Raises:
+        InvalidInputError: not a live node's, window not open, not the planned shape, or not signed by the node.
+    """
+    arrived_ms = desk.clock.monotonic_ms()
+    sight, commitment = desk.sight(), signed.commitment
+    require_node(sight, commitment.node)
+    _require_shape(desk, commitment)
+    require_signed_by(commitment.node, commitment_digest(desk.domain, commitment), signed.signature)
+    require_window(sight, commitment.window_id, WindowState.OPEN)
+    opened_ms = evidence.seen_ms(desk.engine, commitment.window_id)
+    if opened_ms is None:
+        raise UnavailableError(f"this member has not seen window {commitment.window_id} open yet", retry_after=1)
+    if arrived_ms < opened_ms:
+        raise UnavailableError("this member restarted its clock and sits this window out", retry_after=30)
+    return evidence.save_commitment(desk.engine, signed, max(arrived_ms - opened_ms, 1))
+
+
+def take_proof(desk: Desk, signed: SignedProof) -> Saved:
+    """Keeps the openings of a drawn window; whether they are true is the judge's to say.
+
+    Raises:
+        InvalidInputError: not a live node's, window not drawn, no such commitment, or not signed by the node.
+    """
+    sight, proof = desk.sight(), signed.proof
+    require_node(sight, proof.node)
+    require_signed_by(proof.node, proof_digest(desk.domain, proof), signed.signature)
+    require_window(sight, proof.window_id, WindowState.DRAWN)
+    _require_commitment(desk, signed)
+    document = dump_signed_proof(signed)
+    return evidence.save_proof(desk.engine, proof.window_id, proof.node, proof.device, document)
+
+
+def plans_of(desk: Desk, node: Address) -> dict[int, ComputeShape]:
+    """Shapes a node's devices owe in the running epoch, by device."""
+    owed = owed_shapes([node], desk.plans(), desk.network.params.compute)
+    return {device: shape for (_, device), shape in owed.items()}
+
+
+def _require_shape(desk: Desk, commitment: Commitment) -> None:
+    shape = plans_of(desk, commitment.node).get(commitment.device)
+    have = (commitment.m, commitment.n, commitment.steps)
+    if shape is None or have != (shape.m, shape.n, shape.steps):
+        want = "no plan" if shape is None else f"({shape.m}, {shape.n}, {shape.steps})"
+        raise InvalidInputError(
+            f"device {commitment.device} committed to {have}, its plan is {want}",
+            code="wrong_shape",
+            fix="ask /v1/plans/{node} at the start of each epoch",
+        )
+
+
+def _require_commitment(desk: Desk, signed: SignedProof) -> None:
+    proof = signed.proof
+    for received in evidence.arrivals(desk.engine, [proof.window_id]):
+        c = received.signed.commitment
+        if (c.node, c.device) == (proof.node, proof.device) and received.first:
+            if c.root == proof.root:
+                return
+            raise InvalidInputError("the proof opens another root than the one committed first", code="wrong_root")
+    raise InvalidInputError("nothing was committed for this window and device in time", code="no_commitment")

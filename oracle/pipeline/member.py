@@ -1,0 +1,51 @@
+"""One member of the committee: everything its ticks work with, wired once."""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sqlalchemy import Engine
+
+from oracle.consensus.views import Action
+from oracle.model import Network
+from oracle.pipeline.archive import Archive
+from oracle.pipeline.desk import Desk
+from oracle.pipeline.follow import Follower
+from oracle.pipeline.metrics import Metrics
+from oracle.pipeline.replayer import Replay
+from oracle.pipeline.transact import Sender
+from swarm_chain.core.rowchain import Compute
+from swarm_chain.core.units import Address
+from swarm_chain.ports import ChainReader, Clock, Signer
+
+
+class Entropy(Protocol):
+    """Source of the secrets of windows."""
+
+    def __call__(self, size: int, /) -> bytes:
+        """That many unpredictable bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A member's parts. Without a signer and sender it is a dry run: it follows, judges and builds, but sends nothing."""
+
+    network: Network
+    engine: Engine
+    reader: ChainReader
+    follower: Follower
+    archive: Archive
+    desk: Desk
+    clock: Clock
+    compute: Compute
+    replay: Replay
+    entropy: Entropy
+    metrics: Metrics
+    signer: Signer | None = None
+    sender: Sender | None = None
+    refused: set[Action] = field(default_factory=set)  # keeper actions the chain rejected for good
+
+    @property
+    def address(self) -> Address | None:
+        """Address this member signs with, None in a dry run."""
+        return self.signer.address if self.signer else None

@@ -1,0 +1,52 @@
+"""What a member shows to Prometheus; one registry a member, so that tests can run several in one process."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from oracle.pipeline.sight import Sight
+
+BUILD_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 30)
+
+
+class Metrics:
+    """Gauges and counters of oracle.md, section Scheduler and service."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._head = Gauge("swarm_head_block", "Latest block seen", registry=self.registry)
+        self._finalized = Gauge("swarm_finalized_block", "Latest final block seen", registry=self.registry)
+        self._epoch = Gauge("swarm_epoch", "Epoch of the latest block", registry=self.registry)
+        self._ticks = Counter("swarm_tick_failures", "Ticks that failed", ["entry", "code"], registry=self.registry)
+        self._actions = Counter("swarm_actions", "Actions performed", ["action"], registry=self.registry)
+        self._verdicts = Counter("swarm_verdicts", "Verdicts", ["outcome", "reason"], registry=self.registry)
+        self._judge = Histogram(
+            "swarm_judge_seconds", "Judging a window", buckets=BUILD_BUCKETS, registry=self.registry
+        )
+        self._build = Histogram(
+            "swarm_build_seconds", "Building a report", buckets=BUILD_BUCKETS, registry=self.registry
+        )
+
+    def saw(self, sight: Sight, epoch: int) -> None:
+        """Records the latest sight of the chain."""
+        self._head.set(sight.latest.number)
+        self._finalized.set(sight.finalized.number)
+        self._epoch.set(epoch)
+
+    def tick_failed(self, entry: str, code: str) -> None:
+        """Counts a tick that ended in an error."""
+        self._ticks.labels(entry, code).inc()
+
+    def acted(self, action: str) -> None:
+        """Counts an action of the cycle."""
+        self._actions.labels(action).inc()
+
+    def judged(self, outcome: str, reason: str) -> None:
+        """Counts a verdict."""
+        self._verdicts.labels(outcome, reason).inc()
+
+    def judge_took(self, elapsed_ms: int) -> None:
+        """Records how long judging a window took."""
+        self._judge.observe(elapsed_ms / 1000)
+
+    def build_took(self, elapsed_ms: int) -> None:
+        """Records how long building a report took."""
+        self._build.observe(elapsed_ms / 1000)

@@ -1,0 +1,97 @@
+"""The two arguments of `next_action`: the chain as the cycle sees it, and what this member's store holds."""
+
+from collections.abc import Iterator
+
+from oracle.consensus.views import (
+    CycleView,
+    OpenOutcome,
+    OwnReport,
+    OwnView,
+    OwnWindow,
+    Vote,
+)
+from oracle.consensus.windows import expected_devices
+from oracle.pipeline.archive import PUBLISHED
+from oracle.pipeline.member import Member
+from oracle.pipeline.sight import Sight
+from oracle.store import documents, evidence
+from swarm_chain.core.encoding import case_id
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import RootRecord, Severity
+from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, EpochNumber, Hash32, WindowId, window_id
+
+OBSERVATION = "observation/"
+REPORT_HASH = "report-hash"
+OUTCOME_ROOTS = 16  # roots whose outcomes may still need a keeper; older cases have expired
+
+
+def cycle_view(member: Member, sight: Sight) -> CycleView:
+    """The chain at its latest block, as far as the cycle needs it."""
+    votes = sight.facts.votes
+    return CycleView(
+        network=member.network,
+        state=sight.state,
+        finalized=sight.finalized,
+        processed_epochs=sight.facts.processed_epochs,
+        secret_blocks=sight.facts.secret_blocks,
+        votes=tuple(Vote(epoch=epoch, member=by, report_hash=votes[epoch, by]) for epoch, by in votes),
+        cases=tuple(sight.facts.cases.values()),
+    )
+
+
+def own_view(member: Member, sight: Sight) -> OwnView:
+    """What the store holds of the running epoch, of the ones before it, and of outcomes not carried out yet."""
+    epoch = member.network.epoch_at(sight.now)
+    numbers = range(1 + member.network.params.compute.confirmations)
+    return OwnView(
+        member=member.address or ZERO_ADDRESS,
+        expected=expected_devices(sight.state, member.desk.plans(), member.network),
+        windows=tuple(_window(member, window_id(epoch, number)) for number in numbers),
+        reports=tuple(_report(member, EpochNumber(e)) for e in range(max(epoch - 2, 0), epoch)),
+        outcomes=tuple(outcome for root in sight.state.roots[-OUTCOME_ROOTS:] for outcome in _outcomes(member, root)),
+        refused=frozenset(member.refused),
+    )
+
+
+def observers(member: Member, epoch: EpochNumber) -> frozenset[Address]:
+    """Members whose signed observations of an epoch are kept."""
+    names = documents.names(member.engine, epoch)
+    return frozenset(Address(name.removeprefix(OBSERVATION)) for name in names if name.startswith(OBSERVATION))
+
+
+def _window(member: Member, window: WindowId) -> OwnWindow:
+    secret = evidence.secret_of(member.engine, window)
+    received = evidence.arrivals(member.engine, [window])
+    return OwnWindow(
+        window_id=window,
+        secret=None if secret is None else Hash32(secret),
+        committed=frozenset((r.signed.commitment.node, r.signed.commitment.device) for r in received if r.first),
+        proven=evidence.proven_devices(member.engine, window),
+        judged=evidence.is_judged(member.engine, window),
+    )
+
+
+def _report(member: Member, epoch: EpochNumber) -> OwnReport:
+    kept = documents.names(member.engine, epoch)
+    report_hash = documents.document(member.engine, epoch, REPORT_HASH)
+    return OwnReport(
+        epoch=epoch,
+        observers=observers(member, epoch),
+        has_bundle="bundle" in kept,
+        report_hash=None if report_hash is None else Hash32(report_hash),
+        published=PUBLISHED in kept,
+    )
+
+
+def _outcomes(member: Member, root: RootRecord) -> Iterator[OpenOutcome]:
+    if root.outcomes_root == ZERO_HASH or root.disabled:
+        return
+    try:
+        result = member.archive.published(root.epoch).settlement.result
+    except InvalidInputError:
+        return  # another member's report; its keeper carries it out
+    for position, violation in enumerate(result.violations):
+        if violation.severity is not Severity.WARNING:
+            yield OpenOutcome(root_index=root.index, position=position, violation=violation, case_id=case_id(violation))
+    for position, job in enumerate(result.jobs, start=len(result.violations)):
+        yield OpenOutcome(root_index=root.index, position=position, job=job)

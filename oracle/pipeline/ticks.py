@@ -1,0 +1,59 @@
+"""What a member does at each tick of its clock: follow the chain, work on the cycle, judge jobs, call the roll."""
+
+import structlog
+
+from oracle.consensus.cycle import next_action
+from oracle.consensus.views import Action, Wait
+from oracle.judge.liveness import is_present
+from oracle.pipeline.actions import perform
+from oracle.pipeline.member import Member
+from oracle.pipeline.own import cycle_view, own_view
+from oracle.pipeline.replayer import judge_completed
+from oracle.store import evidence
+from swarm_chain.core.model import WindowState
+
+log = structlog.get_logger()
+
+
+def follow(member: Member) -> None:
+    """Looks at the chain and starts the clock of every window it sees open."""
+    sight = member.follower.poll()
+    seen_ms = member.clock.monotonic_ms()
+    for window in sight.state.windows:
+        if window.state is WindowState.OPEN and evidence.seen_ms(member.engine, window.window_id) is None:
+            evidence.mark_seen(member.engine, window.window_id, seen_ms)
+            log.info("window_seen", window=window.window_id, block=window.opened_block)
+    member.metrics.saw(sight, member.network.epoch_at(sight.now))
+
+
+def work(member: Member) -> None:
+    """Performs the next action of the cycle, if there is one."""
+    sight, action = member.follower.sight, choose_action(member)
+    if isinstance(action, Wait):
+        return
+    name = type(action).__name__
+    log.info("action", action=name, chain_time=sight.now)
+    perform(member, sight, action)
+    member.metrics.acted(name)
+    follow(member)
+
+
+def choose_action(member: Member) -> Action:
+    """What the cycle asks for at the latest sight."""
+    sight = member.follower.sight
+    return next_action(cycle_view(member, sight), own_view(member, sight))
+
+
+def judge_jobs(member: Member) -> None:
+    """Judges completed jobs; slow, so it has an entry of its own."""
+    for finding in judge_completed(member.desk, member.replay):
+        member.metrics.judged(finding.outcome.value, finding.reason)
+
+
+def roll_call(member: Member) -> None:
+    """Notes which live nodes gave a sign of life lately, for the epoch of the latest block."""
+    sight, now_ms = member.follower.sight, member.clock.monotonic_ms()
+    last = evidence.last_heartbeats(member.engine)
+    liveness = member.network.params.liveness
+    present = {node: node in last and is_present(now_ms - last[node], liveness) for node in sight.nodes}
+    evidence.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
