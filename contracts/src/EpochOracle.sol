@@ -24,6 +24,12 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     /// @dev Keeps `epochEnd` of the last uint32 epoch inside uint64.
     uint64 private constant MAX_EPOCH_FOR = 365 days;
 
+    /// @dev One slot, so that a vote reads it once: place in `_members` plus one, and the member who sits or is represented there.
+    struct Seat {
+        uint8 number;
+        address member;
+    }
+
     struct Round {
         uint32 epoch;
         uint32 voters;
@@ -44,11 +50,11 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     /// @dev slot 1; the epoch voted on, bits of the seats that voted, last processed epoch + 1, its reference block, votes needed.
     Round private _round;
 
-    /// @dev slot 2; a member's seat is its place in this list plus one.
+    /// @dev slot 2; in the order of the seats.
     address[] private _members;
 
-    /// @dev slot 3; seat of a member or of its reporter, 0 for everyone else.
-    mapping(address caller => uint256 seat) private _seatOf;
+    /// @dev slot 3; seat of a member or of its reporter, empty for everyone else.
+    mapping(address caller => Seat) private _seatOf;
 
     /// @dev slot 4; the one reporter of a member.
     mapping(address member => address reporter) private _reporterOf;
@@ -89,35 +95,36 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function vote(uint32 epoch, bytes32 reportHash) external {
-        uint256 seat = _seatOf[msg.sender];
-        require(seat != 0, NotMember(msg.sender));
+        Seat memory seat = _seatOf[msg.sender];
+        require(seat.number != 0, NotMember(msg.sender));
         require(reportHash != bytes32(0), ZeroReportHash());
-        _requireWindow(epoch);
-        bytes32 previous = _liveVote(epoch, seat);
+        Round memory round = _round;
+        _requireWindow(epoch, round.processedEpochs);
+        if (round.epoch != epoch) (round.epoch, round.voters) = (epoch, 0);
+        bytes32 previous = _liveVote(round, seat.number);
         require(previous != reportHash, SameVote(epoch, reportHash));
 
-        uint32 voters = _round.epoch == epoch ? _round.voters : 0;
-        _round.epoch = epoch;
-        _round.voters = voters | _bit(seat);
-        _votes[seat] = reportHash;
+        round.voters |= _bit(seat.number);
+        _round = round;
+        _votes[seat.number] = reportHash;
 
-        address member = _members[seat - 1];
-        if (previous != bytes32(0)) emit VoteWithdrawn(epoch, member, previous, support(epoch, previous));
-        uint256 votes = support(epoch, reportHash);
-        emit Voted(epoch, member, reportHash, votes);
-        if (votes == _round.quorum) emit ConsensusReached(epoch, reportHash, votes);
+        if (previous != bytes32(0)) emit VoteWithdrawn(epoch, seat.member, previous, _countVotes(round, previous));
+        uint256 votes = _countVotes(round, reportHash);
+        emit Voted(epoch, seat.member, reportHash, votes);
+        if (votes == round.quorum) emit ConsensusReached(epoch, reportHash, votes);
     }
 
     /// @inheritdoc IEpochOracle
     function submitReport(Report calldata report) external returns (uint256 rootIndex) {
-        _requireWindow(report.epoch);
+        Round memory round = _round;
+        _requireWindow(report.epoch, round.processedEpochs);
         bytes32 reportHash = keccak256(abi.encode(report));
-        uint256 votes = support(report.epoch, reportHash);
-        require(votes >= _round.quorum, NoConsensus(report.epoch, reportHash, votes, _round.quorum));
-        _requireRefBlock(report.refBlock, report.refBlockHash);
+        uint256 votes = round.epoch == report.epoch ? _countVotes(round, reportHash) : 0;
+        require(votes >= round.quorum, NoConsensus(report.epoch, reportHash, votes, round.quorum));
+        _requireRefBlock(report.refBlock, report.refBlockHash, round.refBlock);
 
-        _round.processedEpochs = report.epoch + 1;
-        _round.refBlock = report.refBlock;
+        (round.processedEpochs, round.refBlock) = (report.epoch + 1, report.refBlock);
+        _round = round;
         _processed[report.epoch] = reportHash;
 
         IRewardSettlement settlement = _settlement;
@@ -137,14 +144,14 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function removeMember(address member, uint256 quorum_) external restricted {
-        uint256 seat = _seatOf[member];
-        require(seat != 0 && _members[seat - 1] == member, NotMember(member));
+        uint8 number = _seatOf[member].number;
+        require(number != 0 && _seatOf[member].member == member, NotMember(member));
 
         _dropReporter(member);
         address last = _members[_members.length - 1];
-        _members[seat - 1] = last;
-        _seatOf[last] = seat;
-        if (_reporterOf[last] != address(0)) _seatOf[_reporterOf[last]] = seat;
+        _members[number - 1] = last;
+        _seatOf[last].number = number;
+        if (_reporterOf[last] != address(0)) _seatOf[_reporterOf[last]].number = number;
         _members.pop();
         delete _seatOf[member];
         _changeQuorum(quorum_);
@@ -159,9 +166,9 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function setReporter(address reporter) external {
-        uint256 seat = _seatOf[msg.sender];
-        require(seat != 0 && _members[seat - 1] == msg.sender, NotMember(msg.sender));
-        require(_seatOf[reporter] == 0, MemberExists(reporter));
+        Seat memory seat = _seatOf[msg.sender];
+        require(seat.number != 0 && seat.member == msg.sender, NotMember(msg.sender));
+        require(_seatOf[reporter].number == 0, MemberExists(reporter));
 
         _dropReporter(msg.sender);
         if (reporter != address(0)) {
@@ -208,7 +215,7 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function isMember(address caller) external view returns (bool) {
-        return _seatOf[caller] != 0;
+        return _seatOf[caller].number != 0;
     }
 
     /// @inheritdoc IEpochOracle
@@ -218,7 +225,8 @@ contract EpochOracle is IEpochOracle, AccessManaged {
 
     /// @inheritdoc IEpochOracle
     function voteOf(uint32 epoch, address member) external view returns (bytes32) {
-        return _liveVote(epoch, _seatOf[member]);
+        Round memory round = _round;
+        return round.epoch == epoch ? _liveVote(round, _seatOf[member].number) : bytes32(0);
     }
 
     /// @inheritdoc IEpochOracle
@@ -232,13 +240,9 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     }
 
     /// @inheritdoc IEpochOracle
-    function support(uint32 epoch, bytes32 reportHash) public view returns (uint256 votes) {
-        if (_round.epoch != epoch || reportHash == bytes32(0)) return 0;
-        uint256 seat = 1;
-        for (uint256 voters = _round.voters; voters != 0; voters >>= 1) {
-            if (voters & 1 == 1 && _votes[seat] == reportHash) ++votes;
-            ++seat;
-        }
+    function support(uint32 epoch, bytes32 reportHash) external view returns (uint256) {
+        Round memory round = _round;
+        return round.epoch == epoch && reportHash != bytes32(0) ? _countVotes(round, reportHash) : 0;
     }
 
     /// @inheritdoc IEpochOracle
@@ -249,11 +253,11 @@ contract EpochOracle is IEpochOracle, AccessManaged {
     /// @dev Gives `member` the next seat.
     function _seat(address member) private {
         require(member != address(0), ZeroAddress());
-        require(_seatOf[member] == 0, MemberExists(member));
+        require(_seatOf[member].number == 0, MemberExists(member));
         require(_members.length < MAX_MEMBERS, TooManyMembers(MAX_MEMBERS));
 
         _members.push(member);
-        _seatOf[member] = _members.length;
+        _seatOf[member] = Seat(SafeCast.toUint8(_members.length), member);
     }
 
     /// @dev Every change of members or quorum ends here: the votes of the round must be cast again (invariants 24, 29).
@@ -272,27 +276,34 @@ contract EpochOracle is IEpochOracle, AccessManaged {
         delete _reporterOf[member];
     }
 
-    function _liveVote(uint32 epoch, uint256 seat) private view returns (bytes32) {
-        if (seat == 0 || _round.epoch != epoch || _round.voters & _bit(seat) == 0) return bytes32(0);
-        return _votes[seat];
+    function _countVotes(Round memory round, bytes32 reportHash) private view returns (uint256 votes) {
+        uint256 seat = 1;
+        for (uint256 voters = round.voters; voters != 0; voters >>= 1) {
+            if (voters & 1 == 1 && _votes[seat] == reportHash) ++votes;
+            ++seat;
+        }
     }
 
-    function _requireWindow(uint32 epoch) private view {
+    function _liveVote(Round memory round, uint8 seat) private view returns (bytes32) {
+        return seat != 0 && round.voters & _bit(seat) != 0 ? _votes[seat] : bytes32(0);
+    }
+
+    function _requireWindow(uint32 epoch, uint32 processed) private view {
         uint256 endsAt = epochEnd(epoch);
         require(block.timestamp >= endsAt, EpochNotEnded(epoch, endsAt));
         require(block.timestamp < endsAt + REPORT_WINDOW_FOR, DeadlineMissed(epoch, endsAt + REPORT_WINDOW_FOR));
-        require(epoch >= _round.processedEpochs, AlreadyProcessed(epoch));
+        require(epoch >= processed, AlreadyProcessed(epoch));
     }
 
     /// @dev The hash ties the report to this chain while the EVM still knows it (256 blocks); later the members' quorum vouches for it.
-    function _requireRefBlock(uint256 refBlock, bytes32 refBlockHash) private view {
-        uint256 min = uint256(_round.refBlock) + 1;
+    function _requireRefBlock(uint256 refBlock, bytes32 refBlockHash, uint256 lastRefBlock) private view {
+        uint256 min = lastRefBlock + 1;
         require(refBlock >= min && refBlock < block.number, RefBlockOutOfRange(refBlock, min, block.number - 1));
         bytes32 want = blockhash(refBlock);
         require(want == bytes32(0) || want == refBlockHash, RefBlockHashMismatch(refBlockHash, want));
     }
 
-    function _bit(uint256 seat) private pure returns (uint32) {
-        return SafeCast.toUint32(1 << (seat - 1));
+    function _bit(uint8 seat) private pure returns (uint32) {
+        return SafeCast.toUint32(uint256(1) << (seat - 1));
     }
 }

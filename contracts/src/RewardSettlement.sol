@@ -9,6 +9,7 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 import {ExpiringPause} from "./ExpiringPause.sol";
 import {SettlementRoots} from "./SettlementRoots.sol";
+import {IExitGate} from "./interfaces/IExitGate.sol";
 import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
 import {IRewardSettlement} from "./interfaces/IRewardSettlement.sol";
 import {ISlashSink} from "./interfaces/ISlashSink.sol";
@@ -23,6 +24,13 @@ import {Report, SettlementLeaf} from "./types/Settlement.sol";
 ///      either as pay or as a netted penalty, so Σ claimed <= Σ totals <= minted + funded (invariants 17, 18, 19).
 contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTransient {
     using SafeERC20 for ISwarmToken;
+
+    /// @dev One slot: wei claimed and penalised (the token's cap is below 2^90), and the number of the latest settled root plus one.
+    struct Line {
+        uint96 claimed;
+        uint96 penalised;
+        uint32 settledRoots;
+    }
 
     ISwarmToken private immutable TOKEN;
     IProviderRegistry private immutable REGISTRY;
@@ -43,7 +51,7 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
     uint128 private _netted;
 
     /// @dev slot 7, wei, cumulative since genesis.
-    mapping(uint256 providerId => Account) private _accounts;
+    mapping(uint256 providerId => Line) private _lines;
 
     constructor(
         address authority,
@@ -133,7 +141,13 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
 
     /// @inheritdoc IRewardSettlement
     function account(uint256 providerId) external view returns (Account memory) {
-        return _accounts[providerId];
+        Line storage line = _lines[providerId];
+        return Account(line.claimed, line.penalised);
+    }
+
+    /// @inheritdoc IExitGate
+    function settledRootsOf(uint256 providerId) external view returns (uint32) {
+        return _lines[providerId].settledRoots;
     }
 
     /// @inheritdoc IRewardSettlement
@@ -171,18 +185,20 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
     ) private returns (uint256 paid) {
         _requireProven(root, domain, leaf, proof);
         // An older root after a newer one, or the same root twice, changes nothing (invariant 20).
-        if (VAULT.pool(leaf.providerId).settledRoots > rootIndex) return 0;
+        Line memory line = _lines[leaf.providerId];
+        if (line.settledRoots > rootIndex) return 0;
 
-        Account storage line = _accounts[leaf.providerId];
         uint256 reward = Math.saturatingSub(leaf.cumReward, line.claimed);
         uint256 penalty = Math.saturatingSub(leaf.cumPenalty, line.penalised);
         paid = Math.saturatingSub(reward, penalty);
-        if (reward != 0) line.claimed = leaf.cumReward;
-        if (penalty != 0) line.penalised = leaf.cumPenalty;
+        line.claimed += SafeCast.toUint96(reward);
+        line.penalised += SafeCast.toUint96(penalty);
+        line.settledRoots = SafeCast.toUint32(rootIndex + 1);
+        _lines[leaf.providerId] = line;
         if (reward != paid) _netted += SafeCast.toUint128(reward - paid);
 
         _pay(rootIndex, leaf.providerId, reward, penalty, paid);
-        _takeShortfall(rootIndex, leaf.providerId, Math.saturatingSub(penalty, reward));
+        if (penalty > reward) _takeShortfall(rootIndex, leaf.providerId, penalty - reward);
     }
 
     function _pay(uint256 rootIndex, uint256 providerId, uint256 reward, uint256 penalty, uint256 paid) private {
@@ -198,7 +214,6 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         TOKEN.safeTransfer(payout, paid);
     }
 
-    /// @dev Notes the settlement in the vault even when nothing is owed, because exits wait for it.
     function _takeShortfall(uint256 rootIndex, uint256 providerId, uint256 owed) private {
         uint256 taken = VAULT.takePenalty(providerId, owed, SafeCast.toUint32(rootIndex + 1));
         if (taken < owed) emit PenaltyShortfall(providerId, owed - taken);

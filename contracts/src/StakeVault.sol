@@ -137,7 +137,7 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         Pool storage own = _pools[providerId];
         require(block.timestamp >= request.maturesAt, NotMatured(request.maturesAt, block.timestamp));
         require(own.openCases == 0, CaseOpen(providerId, own.openCases));
-        _requireSettled(own.settledRoots);
+        _requireSettled(_settledRoots(providerId, own.settledRoots));
 
         _endRequest(providerId, requestId);
         amount = own.unthaw(request.shares);
@@ -211,8 +211,9 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc IStakeVault
-    function pool(uint256 providerId) external view returns (Pool memory) {
-        return _pools[providerId];
+    function pool(uint256 providerId) external view returns (Pool memory own) {
+        own = _pools[providerId];
+        own.settledRoots = _settledRoots(providerId, own.settledRoots);
     }
 
     /// @inheritdoc IStakeVault

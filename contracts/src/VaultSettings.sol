@@ -97,6 +97,13 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
         emit BucketsChanged(providerBps, globalBps);
     }
 
+    /// @dev A settlement that takes nothing never calls the vault, which saves every claim a third of its gas: the gate knows of it.
+    function _settledRoots(uint256 providerId, uint32 noted) internal view returns (uint32) {
+        if (address(exitGate) == address(0)) return noted;
+        uint32 known = exitGate.settledRootsOf(providerId);
+        return known > noted ? known : noted;
+    }
+
     function _requireSettled(uint256 settledRoots) internal view {
         require(address(exitGate) != address(0), ExitGateNotSet());
         (uint256 activatedRoots, uint256 lastReportAt) = exitGate.exitStatus();

@@ -7,4 +7,7 @@ interface IExitGate {
     /// @notice Number of the latest activated, not disabled root plus one (0 = none yet), and when the last report was accepted (unix s,
     ///         the deployment time before the first one).
     function exitStatus() external view returns (uint32 activatedRoots, uint64 lastReportAt);
+
+    /// @notice Number of the latest root the provider was settled against plus one; 0 if none.
+    function settledRootsOf(uint256 providerId) external view returns (uint32);
 }

@@ -4,6 +4,7 @@ pragma solidity 0.8.30;
 /// @title Custody of stake: thaw pool, exit gates, penalties and slashes
 interface IStakeVault {
     /// @notice One provider's stake. `tokens` includes `thawTokens`; active stake is the difference. Wei.
+    ///         `settledRoots` is the later of what came with the last penalty and what the exit gate knows.
     struct Pool {
         uint128 tokens;
         uint128 thawTokens;
