@@ -56,7 +56,7 @@ def run(arguments: Sequence[str], session: Session) -> int:
         fix = f"see: {context.command_path if context else 'swarm'} --help"
         return _fail(session, InvalidInputError(error.format_message(), fix=fix, code="usage"), error)
     if result == 130:
-        return _fail(session, SwarmError("interrupted", code="interrupted", exit_code=130), None)
+        return _fail(session, _interrupted(session), None)
     session.output.finish()
     return result if isinstance(result, int) else 0
 
@@ -72,6 +72,12 @@ def _fail(session: Session, shown: SwarmError, error: BaseException | None) -> i
     if error is not None and session.options.get("debug"):
         print(traceback_of(error, session.hidden), file=sys.stderr)
     return session.output.fail(shown)
+
+
+def _interrupted(session: Session) -> SwarmError:
+    hashes = session.sending
+    fix = f"look up {', '.join(hashes)} before sending again: it may still be mined" if hashes else ""
+    return SwarmError("interrupted", fix=fix, code="interrupted", values={"hashes": hashes}, exit_code=130)
 
 
 def _unexpected(

@@ -65,7 +65,7 @@ class Output:
         """Shows numbered steps: gives a function to call with (done, total, what comes next)."""
         if self.as_json or not sys.stderr.isatty():
             self.note(f"{title} ...")
-            yield lambda done, total, what: None
+            yield lambda *_: None
             return
         from rich.progress import Progress
 

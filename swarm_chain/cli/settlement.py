@@ -7,7 +7,7 @@ from typing import Any
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.views import chain_time, view
 from swarm_chain.core.encoding import SETTLEMENT_TAG, hash_from_hex, leaf_domain, settlement_leaf
-from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.merkle import path_length, verify
 from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import EpochNumber, Hash32, ProviderId, RootIndex, Wei
@@ -86,7 +86,7 @@ def fetch_leaf(session: Session, root: ActiveRoot, provider_id: ProviderId) -> P
     document = session.oracle.get(f"/v1/epochs/{root.epoch}/proofs/{provider_id}")
     try:
         proven = _parse(root, document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, InvalidInputError) as error:
         raise _lie(root, provider_id, f"its answer is malformed ({error})") from error
     if proven.leaf.provider_id != provider_id or int(document["rootIndex"]) != root.index:
         raise _lie(root, provider_id, "it answered for another provider or root")
@@ -124,7 +124,7 @@ def _parse(root: ActiveRoot, document: Mapping[str, Any]) -> ProvenLeaf:
             cum_reward_wei=Wei(int(leaf["cumRewardWei"])),
             cum_penalty_wei=Wei(int(leaf["cumPenaltyWei"])),
         ),
-        path=tuple(hash_from_hex(sibling) for sibling in document["path"]),
+        path=tuple(hash_from_hex(str(sibling)) for sibling in document["path"]),
     )
 
 

@@ -105,11 +105,17 @@ def send(session: Session, intent: Intent) -> TxOutcome:
         _end(session, _written(unsigned, signer, intent) if unsigned else _simulated(signer, intent))
     if options.get("no_wait"):
         tx = writer.prepare(intent.call)
-        session.output.note(f"sending {to_hex(tx.hash)}")
+        announce(session, tx)
         writer.broadcast(tx)
         _end(session, {"state": "sent", "effect": intent.effect, "hash": tx.hash})
     policy = WaitPolicy(timeout_ms=1000 * int(options.get("timeout") or DEFAULT_TIMEOUT_S))
-    return send_and_wait(writer, intent.call, SystemClock(), store=lambda tx: _announce(session, tx), policy=policy)
+    return send_and_wait(writer, intent.call, SystemClock(), store=lambda tx: announce(session, tx), policy=policy)
+
+
+def announce(session: Session, tx: SignedTx) -> None:
+    """Prints the hash before the transaction leaves, so that it is known whatever happens next."""
+    session.sending.append(to_hex(tx.hash))
+    session.output.note(f"sending {to_hex(tx.hash)}")
 
 
 def highest_cost(fields: dict[str, Any]) -> Wei:
@@ -135,10 +141,6 @@ def _approval(session: Session, intent: Intent, address: Address) -> Callable[[d
 def _cap(options: dict[str, Any]) -> Wei | None:
     text = options.get("max_fee")
     return None if text is None else parse_amount(text)
-
-
-def _announce(session: Session, tx: SignedTx) -> None:
-    session.output.note(f"sent as {to_hex(tx.hash)}, waiting for the receipt ...")
 
 
 def _simulated(signer: AskingSigner, intent: Intent) -> dict[str, object]:

@@ -12,7 +12,7 @@ from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.output import facts
 from swarm_chain.cli.shared import TransactionCommand
 from swarm_chain.cli.signed_files import read_raw
-from swarm_chain.cli.tx import DEFAULT_TIMEOUT_S, AskingSigner, format_eth
+from swarm_chain.cli.tx import DEFAULT_TIMEOUT_S, AskingSigner, announce, format_eth
 from swarm_chain.cli.views import transaction_document
 from swarm_chain.core.encoding import checksum_address, keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
@@ -50,11 +50,12 @@ def send(ctx: typer.Context, file: Annotated[Path, typer.Argument(help="Signed t
 
 def _signed(raw: bytes) -> tuple[SignedTx, TxFields]:
     from eth_account import Account
+    from rlp.exceptions import RLPException
 
     try:
         fields = parse_fields(raw)
         sender = Account.recover_transaction(raw)
-    except (KeyError, TypeError, ValueError) as error:
+    except (RLPException, IndexError, KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(
             "that is no signed EIP-1559 transaction", fix="sign it again", code="bad_file"
         ) from error
@@ -73,7 +74,7 @@ def _signed(raw: bytes) -> tuple[SignedTx, TxFields]:
 def _sent(session: Session, tx: SignedTx) -> TxOutcome:
     clock = SystemClock()
     writer = Web3Writer(session.reader, AskingSigner(tx.sender, None, lambda _: None, None))
-    session.output.note(f"sending {to_hex(tx.hash)}")
+    announce(session, tx)
     writer.broadcast(tx)
     until = clock.monotonic_ms() + 1000 * int(session.options.get("timeout") or DEFAULT_TIMEOUT_S)
     while clock.monotonic_ms() < until:
