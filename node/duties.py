@@ -25,7 +25,7 @@ from node.windows import CLOSE_TO_DRAW, draw_seed
 from swarm_chain.core import merkle
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, draw_rows
 from swarm_chain.core.encoding import SETTLEMENT_TAG, leaf_domain, settlement_leaf, to_hex
-from swarm_chain.core.errors import InconsistentError, SwarmError
+from swarm_chain.core.errors import InconsistentError, UnavailableError
 from swarm_chain.core.model import Heartbeat, SignedCommitment, SignedProof
 from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest
 from swarm_chain.core.units import EpochNumber, Hash32, Timestamp, WindowId
@@ -46,12 +46,18 @@ def send_heartbeat(tools: Tools, memory: Memory, view: View, _: SendHeartbeat) -
 
 
 def fetch_plans(tools: Tools, memory: Memory, _: View, action: FetchPlans) -> None:
-    """Asks for the plans of a window; if nobody answers, the plans known before are used."""
-    memory.plans_for = action.window_id
+    """Asks for the plans of a window; if nobody answers, the plans known before are used.
+
+    Raises:
+        UnavailableError: nobody answers and none are known.
+    """
     try:
         memory.plans = ask_any(tools, lambda reader: reader.plans(tools.node))
-    except SwarmError as error:
+    except UnavailableError as error:
+        if not memory.plans:
+            raise
         log.warning("plans_unavailable", window_id=action.window_id, reason=error.message, kept=len(memory.plans))
+    memory.plans_for = action.window_id
 
 
 def start_run(tools: Tools, memory: Memory, _: View, action: StartRun) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from node.model import JobPhase, OwnCommitment, OwnJob, SignedReceipt
 from node.state import deliveries
 from node.wire import parse_receipt, receipt_fields
-from swarm_chain.core.encoding import canonical_json
+from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, Wei, WindowId
@@ -160,8 +160,17 @@ def own_jobs(state: sqlite3.Connection) -> tuple[OwnJob, ...]:
 def save_transaction(state: sqlite3.Connection, stored: StoredTx) -> None:
     """Keep a signed transaction before it is broadcast; the newest of a purpose replaces the older."""
     tx = stored.tx
-    row = (stored.purpose, tx.hash, tx.raw, tx.sender, tx.nonce, str(tx.max_fee_wei), stored.sent_ms)
-    state.execute("INSERT OR REPLACE INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    row = (
+        stored.purpose,
+        tx.hash,
+        tx.raw,
+        tx.sender,
+        tx.nonce,
+        str(tx.max_fee_wei),
+        _dump_args(tx.call.args),
+        stored.sent_ms,
+    )
+    state.execute("INSERT OR REPLACE INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def drop_transaction(state: sqlite3.Connection, purpose: str) -> None:
@@ -170,7 +179,7 @@ def drop_transaction(state: sqlite3.Connection, purpose: str) -> None:
 
 
 def pending_transactions(state: sqlite3.Connection) -> tuple[StoredTx, ...]:
-    """Transactions whose outcome is not known, oldest nonce first. Their call is not kept: they are only sent again."""
+    """Transactions whose outcome is not known, oldest nonce first; their purpose is "function/job" of JobEscrow."""
     rows = state.execute("SELECT * FROM transactions ORDER BY nonce")
     return tuple(
         StoredTx(
@@ -181,12 +190,21 @@ def pending_transactions(state: sqlite3.Connection) -> tuple[StoredTx, ...]:
                 sender=Address(sender),
                 nonce=nonce,
                 max_fee_wei=Wei(int(max_fee)),
-                call=ContractCall(contract="JobEscrow", function=purpose.split("/")[0]),
+                call=ContractCall(contract="JobEscrow", function=purpose.split("/")[0], args=_load_args(args)),
             ),
             sent_ms=sent_ms,
         )
-        for purpose, tx_hash, raw, sender, nonce, max_fee, sent_ms in rows
+        for purpose, tx_hash, raw, sender, nonce, max_fee, args, sent_ms in rows
     )
+
+
+def _dump_args(args: tuple[object, ...]) -> str:
+    return json.dumps([to_hex(arg) if isinstance(arg, bytes) else arg for arg in args])
+
+
+def _load_args(text: str) -> tuple[object, ...]:
+    # Of what this node sends, only hashes are 66 characters long.
+    return tuple(hash_from_hex(arg) if isinstance(arg, str) and len(arg) == 66 else arg for arg in json.loads(text))
 
 
 def _signed(row: tuple[object, ...], node: Address) -> SignedCommitment:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from node.config import NodeSettings, write_private
 from node.main import node_signer
-from swarm_chain.adapters.keystore import KeySigner, create_keystore, read_address
+from swarm_chain.adapters.keystore import KeySigner, create_keystore, find_keystore
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import chain_time, view
@@ -48,7 +48,7 @@ def known_address(settings: NodeSettings) -> Address:
             code="keystore_missing",
             exit_code=3,
         )
-    return read_address(settings.key_file) or node_signer(settings).address
+    return find_keystore(settings.folder, settings.key_file.name).address or node_signer(settings).address
 
 
 def register_node(session: Session, settings: NodeSettings, provider_id: ProviderId) -> Registration:

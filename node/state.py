@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS jobs (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS transactions (
   purpose TEXT PRIMARY KEY, hash BLOB NOT NULL, raw BLOB NOT NULL, sender TEXT NOT NULL, nonce INTEGER NOT NULL,
-  max_fee_wei TEXT NOT NULL, sent_ms INTEGER NOT NULL
+  max_fee_wei TEXT NOT NULL, args TEXT NOT NULL, sent_ms INTEGER NOT NULL
 ) STRICT;
 """
 

@@ -60,10 +60,9 @@ def job_steps(view: View, own: Own) -> tuple[Action, ...]:
         own: own records and what runs.
     """
     known = {job.job_id: job for job in own.jobs}
-    steps: list[Action] = []
-    for offer in view.jobs:
-        steps.extend(_steps_of(offer, known.get(offer.job_id), view, own))
-    return tuple(steps)
+    steps = [step for offer in view.jobs for step in _steps_of(offer, known.get(offer.job_id), view, own)]
+    taken = [step for step in steps if isinstance(step, AcceptJob)][:CONCURRENT_JOBS]
+    return tuple(step for step in steps if step in taken or not isinstance(step, AcceptJob))
 
 
 def _steps_of(offer: JobOffer, job: OwnJob | None, view: View, own: Own) -> Iterator[Action]:

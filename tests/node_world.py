@@ -1,0 +1,289 @@
+"""A world for agents in one process: a chain in memory, oracle members that check what they get, devices without Ray."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from node.agent import Agent
+from node.jobs.worker import TrainingResult, checkpoint_path, run_training
+from node.model import DevicePlan
+from node.ports import CheckpointUpload, EpochProof, FinishedJob, FinishedRun
+from node.prove import checked_heads
+from node.state import open_state
+from node.tools import Member, Tools
+from swarm_chain.core.checkpoints import content_hash, opens_checkpoint, path_hash
+from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, draw_rows
+from swarm_chain.core.encoding import keccak, words
+from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
+from swarm_chain.core.model import (
+    Commitment,
+    Heartbeat,
+    Receipt,
+    SignedCommitment,
+    SignedProof,
+    WindowRecord,
+)
+from swarm_chain.core.rowchain import NumpyCompute
+from swarm_chain.core.signing import (
+    checkpoint_digest,
+    commitment_digest,
+    domain_separator,
+    heartbeat_digest,
+    proof_digest,
+    receipt_digest,
+    require_signed_by,
+)
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, WindowId
+from swarm_chain.params import load_params
+from swarm_chain.reference.spec import TrainSpec, spec_hash
+from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+
+SHAPE = ComputeShape(m=64, n=64, steps=2)
+PROVIDER = ProviderId(1)
+URL, OTHER_URL = "http://one.oracle", "http://two.oracle"
+PARAMS = load_params("minimal")
+
+
+@dataclass(slots=True, kw_only=True)
+class MemberInMemory:
+    """Both sides of an oracle member; it checks signatures and keeps what it takes."""
+
+    domain: Hash32
+    node: Address
+    away: bool = False
+    deaf: bool = False
+    told: tuple[WindowRecord, ...] = ()
+    specs: dict[Hash32, object] = field(default_factory=dict)
+    proofs_of_epochs: dict[EpochNumber, EpochProof] = field(default_factory=dict)
+    heartbeats: list[Heartbeat] = field(default_factory=list)
+    commitments: list[SignedCommitment] = field(default_factory=list)
+    proofs: list[SignedProof] = field(default_factory=list)
+    receipts: list[tuple[Receipt, tuple[Hash32, ...]]] = field(default_factory=list)
+    checkpoints: dict[int, bytes] = field(default_factory=dict)
+
+    def windows(self) -> tuple[WindowRecord, ...]:
+        self._require_here()
+        return self.told
+
+    def plans(self, node: Address) -> tuple[DevicePlan, ...]:
+        self._require_here()
+        assert node == self.node
+        return (DevicePlan(device=0, shape=SHAPE),)
+
+    def spec(self, spec_hash: Hash32) -> object:
+        self._require_here()
+        if spec_hash not in self.specs:
+            raise InvalidInputError("no such spec", code="unknown_spec")
+        return self.specs[spec_hash]
+
+    def epoch_proof(self, epoch: EpochNumber, provider_id: ProviderId) -> EpochProof:
+        self._require_here()
+        assert provider_id == PROVIDER
+        return self.proofs_of_epochs[epoch]
+
+    def heartbeat(self, heartbeat: Heartbeat, signature: Signature) -> None:
+        self._require_here()
+        require_signed_by(self.node, heartbeat_digest(self.domain, heartbeat), signature)
+        self.heartbeats.append(heartbeat)
+
+    def commitment(self, signed: SignedCommitment) -> None:
+        self._require_hearing()
+        require_signed_by(self.node, commitment_digest(self.domain, signed.commitment), signed.signature)
+        if any(_same_run(c.commitment, signed.commitment) for c in self.commitments):
+            raise RejectedError("another root was committed before", code="equivocation")
+        self.commitments.append(signed)
+
+    def proof(self, signed: SignedProof) -> None:
+        self._require_here()
+        require_signed_by(self.node, proof_digest(self.domain, signed.proof), signed.signature)
+        self.proofs.append(signed)
+
+    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
+        self._require_here()
+        require_signed_by(self.node, receipt_digest(self.domain, receipt), signature)
+        self.receipts.append((receipt, contents))
+
+    def checkpoint(self, upload: CheckpointUpload) -> None:
+        self._require_here()
+        hashed = content_hash(upload.content)
+        digest = checkpoint_digest(
+            self.domain, upload.job_id, upload.node, upload.index, hashed, path_hash(upload.path)
+        )
+        require_signed_by(self.node, digest, upload.signature)
+        receipt = self.receipts[-1][0]
+        assert opens_checkpoint(receipt.checkpoint_root, receipt.checkpoint_count, upload.index, hashed, upload.path)
+        self.checkpoints[upload.index] = upload.content
+
+    def _require_hearing(self) -> None:
+        self._require_here()
+        if self.deaf:
+            raise UnavailableError("this member takes nothing now")
+
+    def _require_here(self) -> None:
+        if self.away:
+            raise UnavailableError("this member is away")
+
+
+class NumpyDevices:
+    """Devices in this process: a run is done when `finished` is asked for, unless `busy`; `fault` makes it fail."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        self.fault = ""
+        self.forget_work = False
+        self.started: list[ComputeChallenge] = []
+        self._waiting: list[ComputeChallenge] = []
+
+    def indices(self) -> tuple[int, ...]:
+        return (0,)
+
+    def start(self, challenge: ComputeChallenge) -> None:
+        self.started.append(challenge)
+        self._waiting.append(challenge)
+
+    def finished(self) -> tuple[FinishedRun, ...]:
+        if self.busy:
+            return ()
+        done, self._waiting = self._waiting, []
+        if self.fault:
+            return tuple(FinishedRun(challenge=c, error=self.fault) for c in done)
+        return tuple(FinishedRun(challenge=c, heads=self.heads(c)) for c in done)
+
+    def heads(self, challenge: ComputeChallenge) -> bytes:
+        if self.forget_work:
+            return bytes(challenge.shape.m * 64)
+        return checked_heads(challenge, NumpyCompute(), (0, 1))
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+
+class InlineRunner:
+    """JobRunner in this process: a job is done when `finished` is asked for."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._waiting: dict[JobId, TrainSpec] = {}
+        self.stopped: list[tuple[JobId, bool]] = []
+
+    def start(self, job_id: JobId, spec: TrainSpec) -> None:
+        self._waiting[job_id] = spec
+
+    def finished(self) -> tuple[FinishedJob, ...]:
+        done, self._waiting = self._waiting, {}
+        return tuple(_finished(j, run_training(s.document(), str(self.directory / str(j)))) for j, s in done.items())
+
+    def checkpoint(self, job_id: JobId, index: int) -> bytes:
+        return checkpoint_path(self.directory / str(job_id), index).read_bytes()
+
+    def stop(self, job_id: JobId, *, forget: bool) -> None:
+        self._waiting.pop(job_id, None)
+        self.stopped.append((job_id, forget))
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+
+class NodeWorld:
+    """One node, its chain and its members. `agent()` makes a fresh process of the node over the same files."""
+
+    def __init__(self, folder: Path, *, jobs: bool = False) -> None:
+        self.folder = folder
+        self.chain = FakeChain()
+        self.clock = FakeClock()
+        self.signer = FakeSigner("node")
+        self.domain = domain_separator(
+            self.chain.deployment.chain_id, self.chain.deployment.contracts["ChallengeBeacon"]
+        )
+        self.members = {url: MemberInMemory(domain=self.domain, node=self.signer.address) for url in (URL, OTHER_URL)}
+        self.devices = NumpyDevices()
+        self.runner = InlineRunner(folder / "jobs") if jobs else None
+        self.chain.program.view(
+            "ProviderRegistry", "providerIdOfNode", lambda storage, _: storage.get("provider", PROVIDER)
+        )
+
+    @property
+    def member(self) -> MemberInMemory:
+        """The first member."""
+        return self.members[URL]
+
+    def tools(self) -> Tools:
+        """Wiring of one agent process."""
+        return Tools(
+            deployment=self.chain.deployment,
+            params=PARAMS,
+            chain=self.chain,
+            writer=self.chain.writer(self.signer),
+            signer=self.signer,
+            clock=self.clock,
+            members={url: Member(reader=member, inbox=member) for url, member in self.members.items()},
+            devices=self.devices,
+            runner=self.runner,
+            state=open_state(self.folder / "state.sqlite", self.signer.address),
+            home=self.folder,
+        )
+
+    def agent(self) -> Agent:
+        """A fresh agent process."""
+        return Agent(self.tools(), first_block=0)
+
+    def open(self, number: WindowId, seed: Hash32) -> None:
+        """Opens a window in the next block."""
+        self.chain.append("ChallengeBeacon", "WindowOpened", windowId=number, windowSeed=seed)
+        self.chain.mine()
+
+    def close(self, number: WindowId, root: Hash32 = Hash32(bytes(32))) -> None:
+        """Closes a window in the next block and mines the two its draw waits for."""
+        self.chain.append("ChallengeBeacon", "WindowClosed", windowId=number, commitmentsRoot=root, commitmentCount=1)
+        self.closed_block = self.chain.mine().number
+        self.chain.mine(2)
+
+    def draw(self, number: WindowId, seed: Hash32, root: Hash32 = Hash32(bytes(32))) -> Hash32:
+        """Draws a closed window as the beacon does."""
+        drawn = keccak(words(self.chain.block(self.closed_block + 2).hash, seed, root))
+        self.chain.append("ChallengeBeacon", "WindowDrawn", windowId=number, drawSeed=drawn)
+        self.chain.mine()
+        return drawn
+
+    def challenge(self, number: WindowId, seed: Hash32) -> ComputeChallenge:
+        """The challenge of device 0."""
+        beacon = self.chain.deployment.contracts["ChallengeBeacon"]
+        window = ComputeWindow(
+            chain_id=self.chain.deployment.chain_id, beacon=beacon, window_id=number, window_seed=seed
+        )
+        return ComputeChallenge(window=window, node=self.signer.address, device=0, shape=SHAPE)
+
+    def post_job(self, job_id: int, document: object, **times: int) -> Hash32:
+        """Posts a job whose spec both members serve."""
+        hashed = spec_hash(document)
+        for member in self.members.values():
+            member.specs[hashed] = document
+        accept_by = self.chain.block("latest").timestamp + times.get("accept_for", 100)
+        event = {"jobId": job_id, "customer": self.signer.address, "kind": 1, "specHash": hashed, "budget": 10**18}
+        self.chain.append("JobEscrow", "JobPosted", **event, acceptBy=accept_by, maxRunFor=1000)
+        self.chain.mine()
+        return hashed
+
+
+def expected_rows(world: NodeWorld, number: WindowId, seed: Hash32, drawn: Hash32) -> tuple[int, ...]:
+    """Rows a judge would draw for the commitment the first member holds."""
+    root = world.member.commitments[-1].commitment.root
+    return draw_rows(drawn, world.challenge(number, seed), root, PARAMS.compute.draws)
+
+
+def opened(window: WindowRecord, **changes: object) -> WindowRecord:
+    """A window with other fields."""
+    return replace(window, **changes)  # type: ignore[arg-type]  # names are checked by replace itself
+
+
+def _finished(job_id: JobId, result: TrainingResult) -> FinishedJob:
+    return FinishedJob(
+        job_id=job_id,
+        contents=tuple(map(Hash32, result.contents)),
+        device_ms=result.device_ms,
+        exit_code=result.exit_code,
+        reason=result.reason,
+    )
+
+
+def _same_run(a: Commitment, b: Commitment) -> bool:
+    return (a.window_id, a.device) == (b.window_id, b.device) and a.root != b.root
