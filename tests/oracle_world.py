@@ -5,6 +5,7 @@ Shapes are the smallest the proof allows, so that a whole epoch of four provider
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from eth_keys.datatypes import PrivateKey
@@ -113,7 +114,7 @@ def ref_block(epoch: int) -> BlockRef:
     )
 
 
-def provider(number: int, *nodes: str, stake_swm: int = 100_000, **changes: object) -> ProviderRecord:
+def provider(number: int, *nodes: str, stake_swm: int = 100_000, **changes: Any) -> ProviderRecord:
     """A provider that joined before genesis, with nodes by name; `changes` are fields of ProviderRecord."""
     record = ProviderRecord(
         provider_id=ProviderId(number),
@@ -129,7 +130,7 @@ def provider(number: int, *nodes: str, stake_swm: int = 100_000, **changes: obje
         stake_wei=Wei(stake_swm * WEI_PER_SWM),
         active_stake_wei=Wei(stake_swm * WEI_PER_SWM),
     )
-    return replace(record, **changes)  # type: ignore[arg-type]  # tests name fields of the record
+    return replace(record, **changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The whole reward of an epoch, line by line."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
 COMPUTE_OF_EPOCH_0 = 100_000 * WEI_PER_SWM // 2 * 4000 // 10_000
 
 
-def _facts(rates: dict[str, int], **changes: object) -> EpochFacts:
+def _facts(rates: dict[str, int], **changes: Any) -> EpochFacts:
     verdicts = tuple(
         Verdict(
             window_id=WindowId(0), node=address(node), device=0, outcome=Outcome.PASSED, elapsed_ms=1, mtops=Mtops(rate)
@@ -26,14 +27,14 @@ def _facts(rates: dict[str, int], **changes: object) -> EpochFacts:
         verdicts=verdicts,
         availability={address(node): Bps(10_000) for node in rates},
     )
-    return replace(facts, **changes)  # type: ignore[arg-type]  # tests name fields of the facts
+    return replace(facts, **changes)
 
 
 def _reward(
-    providers: tuple[ProviderRecord, ...], facts: EpochFacts, **changes: object
+    providers: tuple[ProviderRecord, ...], facts: EpochFacts, **changes: Any
 ) -> tuple[Pools, tuple[RewardLine, ...]]:
     inputs = RewardInputs(network=NETWORK, providers=providers, facts=facts, carry_wei=Wei(0), gross_wei={}, covered=1)
-    return reward_epoch(replace(inputs, **changes))  # type: ignore[arg-type]  # tests name fields of the inputs
+    return reward_epoch(replace(inputs, **changes))
 
 
 def test_reward_when_two_prove_three_to_one_then_split_three_to_one() -> None:
@@ -61,7 +62,7 @@ def test_reward_when_thawing_then_only_active_stake_covers() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"suspended_until": GENESIS_AT + 10}, {"retired": True}])
-def test_reward_when_suspended_or_retired_then_neither_reward_nor_penalty(changes: dict[str, object]) -> None:
+def test_reward_when_suspended_or_retired_then_neither_reward_nor_penalty(changes: dict[str, Any]) -> None:
     facts = _facts({"a": 80}, availability={address("a"): Bps(0)})
     _, lines = _reward((provider(1, "a", **changes),), facts, gross_wei={ProviderId(1): Wei(10**21)})
 

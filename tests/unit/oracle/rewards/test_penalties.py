@@ -1,5 +1,7 @@
 """Service-level penalties: who is excused, what a shortfall costs, where it stops."""
 
+from typing import Any
+
 import pytest
 
 from oracle.rewards.penalties import (
@@ -28,7 +30,7 @@ PENALTIES = PARAMS.penalties
         ({"nodes": ()}, "without_nodes"),
     ],
 )
-def test_excuse_when_the_chain_says_so(changes: dict[str, object], expected: str) -> None:
+def test_excuse_when_the_chain_says_so(changes: dict[str, Any], expected: str) -> None:
     assert excuse(provider(1, "a", **changes), GENESIS_AT, frozenset()) == expected
 
 

@@ -1,0 +1,281 @@
+"""Which rule was broken, how hard, what it costs, and what is never a violation."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from oracle.model import EpochFacts, Equivocation, FoundViolation, PastViolation
+from oracle.rewards.lines import RewardInputs, reward_epoch
+from oracle.violations import (
+    ViolationInputs,
+    escalated,
+    find_violations,
+    next_history,
+    slash_wei,
+    suspension_for,
+)
+from swarm_chain.core.encoding import canonical_json, keccak
+from swarm_chain.core.model import Outcome, ProviderRecord, Severity, Verdict, ViolationClass
+from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, Hash32, ProviderId, Wei
+from tests.oracle_world import NETWORK, PARAMS, Run, address, commit, opened, provider, run
+
+EPOCH = EpochNumber(40)
+WINDOW = opened(EPOCH, 0)
+PERFORMANCE, PROTOCOL = ViolationClass.PERFORMANCE, ViolationClass.PROTOCOL
+
+
+def _verdict(node: str, reason: str, outcome: Outcome = Outcome.FAILED, device: int = 0) -> Verdict:
+    return Verdict(window_id=WINDOW.window_id, node=address(node), device=device, outcome=outcome, reason=reason)
+
+
+def _past(
+    number: int, violation_class: ViolationClass, epoch: int, severity: Severity = Severity.PENALTY
+) -> PastViolation:
+    return PastViolation(
+        provider_id=ProviderId(number), violation_class=violation_class, severity=severity, epoch=EpochNumber(epoch)
+    )
+
+
+def _find(
+    providers: tuple[ProviderRecord, ...],
+    verdicts: tuple[Verdict, ...] = (),
+    availability: dict[Address, Bps] | None = None,
+    history: tuple[PastViolation, ...] = (),
+    **facts: Any,
+) -> tuple[FoundViolation, ...]:
+    known = EpochFacts(
+        epoch=EPOCH, windows=(WINDOW.window_id,), verdicts=verdicts, availability=availability or {}, **facts
+    )
+    _, lines = reward_epoch(
+        RewardInputs(network=NETWORK, providers=providers, facts=known, carry_wei=Wei(0), gross_wei={}, covered=1)
+    )
+    return find_violations(
+        ViolationInputs(
+            network=NETWORK,
+            providers=providers,
+            windows=(WINDOW,),
+            facts=known,
+            lines=lines,
+            history=history,
+            ref_at=NETWORK.epoch_end(EPOCH),
+        )
+    )
+
+
+@pytest.mark.parametrize("reason", ["false_row", "wrong_path"])
+def test_violation_when_a_proof_lies_then_protocol_penalty_of_the_stake_rounded_up(reason: str) -> None:
+    liar = replace(provider(1, "mallory"), stake_wei=Wei(1001))
+
+    (found,) = _find((replace(liar, active_stake_wei=Wei(10**21)),), (_verdict("mallory", reason),))
+
+    violation = found.violation
+    assert (violation.violation_class, violation.severity) == (PROTOCOL, Severity.PENALTY)
+    assert violation.amount_wei == 51  # 5 % of 1001 is 50.05
+    assert violation.suspended_for == 60
+    assert violation.offence_at == WINDOW.opened_at
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("no_commitment", Outcome.MISSING),
+        ("no_proof", Outcome.MISSING),
+        ("late", Outcome.MISSING),
+        ("wrong_challenge", Outcome.FAILED),
+        ("wrong_rows", Outcome.FAILED),
+        ("malformed", Outcome.FAILED),
+        ("not_planned", Outcome.FAILED),
+        ("", Outcome.PASSED),
+    ],
+)
+def test_violation_when_missing_late_or_malformed_then_never_slashed(reason: str, outcome: Outcome) -> None:
+    assert _find((provider(1, "a"),), (_verdict("a", reason, outcome),)) == ()
+
+
+def test_violation_when_several_proofs_lie_then_one_case_with_all_findings() -> None:
+    lies = (_verdict("m", "false_row"), _verdict("m", "false_row", device=1), _verdict("n", "wrong_path"))
+
+    (found,) = _find((provider(1, "m", "n"),), lies)
+
+    assert len(json.loads(found.evidence)["findings"]) == 3
+
+
+def test_violation_when_the_node_was_removed_after_the_lie_then_its_provider_still_answers() -> None:
+    fled = provider(1, past_nodes=(address("mallory"),))
+
+    (found,) = _find((fled,), (_verdict("mallory", "false_row"),))
+
+    assert found.violation.provider_id == 1
+
+
+def test_violation_when_two_commitments_were_signed_then_severe() -> None:
+    (found,) = _find((provider(1, "m"),), equivocations=(_double(run(WINDOW, "m")),))
+
+    assert found.violation.severity is Severity.SEVERE
+    assert found.violation.amount_wei == 50_000 * WEI_PER_SWM
+    assert found.violation.suspended_for == 7 * 60
+
+
+def test_violation_when_silent_most_of_the_epoch_then_first_a_warning_that_costs_nothing() -> None:
+    (found,) = _find((provider(1, "carol"),), availability={address("carol"): Bps(4999)})
+
+    violation = found.violation
+    assert (violation.violation_class, violation.severity) == (PERFORMANCE, Severity.WARNING)
+    assert (violation.amount_wei, violation.suspended_for) == (0, 0)
+
+
+def test_violation_when_available_half_of_the_epoch_then_none() -> None:
+    assert _find((provider(1, "carol"),), availability={address("carol"): Bps(5000)}) == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"registered_at": NETWORK.epoch_start(EPOCH) + 1},
+        {"suspended_until": UINT64_MAX},
+        {"retired": True},
+    ],
+)
+def test_violation_when_excused_then_absence_is_none(changes: dict[str, Any]) -> None:
+    assert _find((provider(1, "a", **changes),), availability={address("a"): Bps(0)}) == ()
+
+
+def test_violation_when_in_maintenance_or_unmeasured_then_absence_is_none() -> None:
+    away = frozenset({address("a")})
+
+    assert _find((provider(1, "a"),), availability={address("a"): Bps(0)}, maintenance=away) == ()
+    assert _find((provider(1, "a"),)) == ()
+
+
+def test_violation_when_excused_then_a_lie_is_still_one() -> None:
+    young = provider(1, "m", registered_at=NETWORK.epoch_start(EPOCH) + 1)
+
+    assert len(_find((young,), (_verdict("m", "false_row"),))) == 1
+
+
+@pytest.mark.parametrize(
+    ("least", "earlier", "expected"),
+    [
+        (Severity.WARNING, 0, Severity.WARNING),
+        (Severity.WARNING, 1, Severity.PENALTY),
+        (Severity.WARNING, 2, Severity.SEVERE),
+        (Severity.WARNING, 9, Severity.SEVERE),
+        (Severity.PENALTY, 0, Severity.PENALTY),
+        (Severity.PENALTY, 1, Severity.SEVERE),
+        (Severity.SEVERE, 5, Severity.SEVERE),
+    ],
+)
+def test_escalation_when_repeated_then_one_column_right_each_time(
+    least: Severity, earlier: int, expected: Severity
+) -> None:
+    assert escalated(least, earlier) is expected
+
+
+@pytest.mark.parametrize(
+    ("history", "expected"),
+    [
+        ((), Severity.WARNING),
+        ((_past(1, PERFORMANCE, 39),), Severity.PENALTY),
+        ((_past(1, PERFORMANCE, 11),), Severity.PENALTY),
+        ((_past(1, PERFORMANCE, 10),), Severity.WARNING),  # 30 epochs ago
+        ((_past(2, PERFORMANCE, 39),), Severity.WARNING),  # somebody else's
+        ((_past(1, PROTOCOL, 39),), Severity.WARNING),  # another class
+        ((_past(1, PERFORMANCE, 38), _past(1, PERFORMANCE, 39)), Severity.SEVERE),
+    ],
+)
+def test_escalation_when_history_is_read_then_only_recent_ones_of_the_class(
+    history: tuple[PastViolation, ...], expected: Severity
+) -> None:
+    (found,) = _find((provider(1, "a"),), availability={address("a"): Bps(0)}, history=history)
+
+    assert found.violation.severity is expected
+
+
+def test_stake_when_below_minimum_then_one_notice_that_never_escalates_a_lie() -> None:
+    low = replace(provider(1, "a"), active_stake_wei=Wei(999 * WEI_PER_SWM))
+
+    (notice,) = _find((low,))
+    noticed = (_past(1, PROTOCOL, 39, Severity.WARNING),)
+
+    assert (notice.violation.severity, notice.violation.amount_wei) == (Severity.WARNING, 0)
+    assert _find((low,), history=noticed) == ()
+    (lie,) = _find((low,), (_verdict("a", "false_row"),), history=noticed)
+    assert lie.violation.severity is Severity.PENALTY
+
+
+def test_stake_when_low_but_without_nodes_then_no_notice() -> None:
+    assert _find((replace(provider(1), active_stake_wei=Wei(0)),)) == ()
+
+
+def test_evidence_when_hashed_then_canonical_and_complete() -> None:
+    (found,) = _find((provider(1, "m"),), (_verdict("m", "false_row"),))
+
+    document = json.loads(found.evidence)
+    assert canonical_json(document) == found.evidence
+    assert keccak(found.evidence) == found.violation.evidence_hash
+    assert document == {
+        "domain": "swarm/evidence/v1",
+        "chainId": NETWORK.chain_id,
+        "epoch": EPOCH,
+        "providerId": 1,
+        "class": 3,
+        "findings": [
+            {
+                "kind": "failed_proof",
+                "windowId": WINDOW.window_id,
+                "node": address("m"),
+                "device": 0,
+                "reason": "false_row",
+            }
+        ],
+    }
+
+
+def test_violations_when_several_then_ordered_by_provider_class_and_evidence() -> None:
+    absent = {address("a"): Bps(0), address("b"): Bps(0)}
+    lies = (_verdict("b", "false_row"), _verdict("a", "false_row"))
+
+    found = _find((provider(1, "a"), provider(2, "b")), lies, absent)
+
+    assert [(f.violation.provider_id, f.violation.violation_class) for f in found] == [(1, 1), (1, 3), (2, 1), (2, 3)]
+
+
+@pytest.mark.parametrize("violation_class", list(ViolationClass))
+@pytest.mark.parametrize("severity", list(Severity))
+def test_price_when_read_from_the_table_then_rounded_up(violation_class: ViolationClass, severity: Severity) -> None:
+    table = {
+        PERFORMANCE: PARAMS.penalties.performance_bps,
+        ViolationClass.SECURITY: PARAMS.penalties.security_bps,
+        PROTOCOL: PARAMS.penalties.protocol_bps,
+    }[violation_class]
+    bps = {Severity.WARNING: 0, Severity.PENALTY: table.penalty, Severity.SEVERE: table.severe}[severity]
+
+    assert slash_wei(Wei(10_001), violation_class, severity, PARAMS.penalties) == (10_001 * bps + 9999) // 10_000
+
+
+def test_suspension_when_read_from_the_table_then_whole_epochs() -> None:
+    assert suspension_for(PERFORMANCE, Severity.WARNING, PARAMS) == 0
+    assert suspension_for(PERFORMANCE, Severity.SEVERE, PARAMS) == 7 * 60
+
+
+def test_history_when_carried_on_then_forgets_after_the_escalation_window() -> None:
+    old = tuple(_past(1, PERFORMANCE, epoch) for epoch in (10, 11, 12, 39))
+
+    kept = next_history(old, (), EPOCH, PARAMS.penalties)
+
+    assert [violation.epoch for violation in kept] == [12, 39]
+
+
+def test_history_when_a_violation_is_found_then_added_in_order() -> None:
+    found = _find((provider(1, "m"),), (_verdict("m", "false_row"),))
+
+    kept = next_history((_past(2, PROTOCOL, 39),), found, EPOCH, PARAMS.penalties)
+
+    assert kept == (_past(1, PROTOCOL, 40), _past(2, PROTOCOL, 39))
+
+
+def _double(done: Run) -> Equivocation:
+    other = commit(done.node, replace(done.commitment, root=Hash32(b"\1" * 32)))
+    return Equivocation(first=done.signed, second=other)
