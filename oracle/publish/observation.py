@@ -99,7 +99,7 @@ def _read_roll_call(value: object, where: str) -> RollCall:
 
 def _read_job(value: object, where: str) -> JobFinding:
     job_id, outcome, reason = f.row(value, where, 3)
-    if outcome not in set(Outcome):
+    if outcome not in list(Outcome):
         raise InvalidInputError(f"{where}: {outcome!r} is no outcome", code="bad_document", fix="use passed or failed")
     return JobFinding(
         job_id=JobId(f.integer(job_id, where)), outcome=Outcome(str(outcome)), reason=f.text(reason, where)

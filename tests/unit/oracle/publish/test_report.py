@@ -1,0 +1,169 @@
+"""The report, its trees and the documents made from it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from oracle.publish.answers import (
+    dump_document,
+    explain_document,
+    outcome_path,
+    outcomes_document,
+    proof_document,
+)
+from oracle.publish.manifest import parse_manifest
+from oracle.publish.previous import previous_root, read_previous
+from oracle.publish.report import PublishedEpoch, build_report
+from oracle.publish.trees import outcome_leaves, settlement_domain
+from swarm_chain.core import merkle
+from swarm_chain.core.encoding import (
+    canonical_json,
+    hash_from_hex,
+    report_hash,
+    settlement_leaf,
+    sha256_digest,
+    to_hex,
+)
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import ChainState, ProviderRecord, RootRecord
+from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, ProviderId, RootIndex, Timestamp, Wei
+from tests.oracle_world import NETWORK, Device, Scene, previous_of, provider, ref_block, scene
+
+PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory"))
+DEVICES = (Device(node="alice"), Device(node="bob", elapsed_ms=2), Device(node="mallory", garbage_from=128))
+PLAYED = scene(PROVIDERS, DEVICES)
+
+
+def _publish(played: Scene) -> PublishedEpoch:
+    return build_report(played.state, played.bundle(), None, NETWORK)
+
+
+PUBLISHED = _publish(PLAYED)
+
+
+def test_report_when_built_then_binds_every_document() -> None:
+    report, manifest = PUBLISHED.report, parse_manifest(PUBLISHED.manifest)
+
+    assert report.manifest_hash == sha256_digest(PUBLISHED.manifest)
+    assert manifest.bundle_hash == sha256_digest(PUBLISHED.bundle)
+    assert manifest.state_hash == sha256_digest(PUBLISHED.state)
+    assert [s.sha256 for s in manifest.shards] == [sha256_digest(shard) for shard in PUBLISHED.shards]
+    assert (manifest.root, manifest.outcomes_root) == (report.root, report.outcomes_root)
+    assert (manifest.total_reward_wei, manifest.leaf_count) == (report.total_reward_wei, report.leaf_count)
+    assert PUBLISHED.report_hash == report_hash(report)
+
+
+def test_report_when_built_twice_then_the_same_bytes() -> None:
+    again = _publish(scene(PROVIDERS, DEVICES))
+
+    assert again.documents() == PUBLISHED.documents()
+    assert again.report_hash == PUBLISHED.report_hash
+
+
+@pytest.mark.parametrize("provider_id", [1, 2, 3])
+def test_proof_when_checked_then_leads_to_the_root(provider_id: int) -> None:
+    document = proof_document(PUBLISHED, ProviderId(provider_id), RootIndex(5))
+    leaf = settlement_leaf(settlement_domain(NETWORK), PUBLISHED.settlement.result.leaves[provider_id - 1])
+    path = document["path"]
+
+    assert isinstance(path, list)
+    assert merkle.verify(PUBLISHED.report.root, leaf, [hash_from_hex(node) for node in path])
+    assert document["rootIndex"] == 5
+
+
+@pytest.mark.parametrize("provider_id", [0, 4, -1])
+def test_proof_when_there_is_no_such_provider_then_refused(provider_id: int) -> None:
+    with pytest.raises(InvalidInputError):
+        proof_document(PUBLISHED, ProviderId(provider_id), RootIndex(0))
+
+
+def test_outcomes_when_listed_then_each_path_leads_to_their_root() -> None:
+    result = PUBLISHED.settlement.result
+    leaves = outcome_leaves(result.violations, result.jobs, NETWORK)
+    document = outcomes_document(PUBLISHED)
+
+    assert len(leaves) == 1  # mallory's lie, alone and therefore padded
+    assert merkle.verify(PUBLISHED.report.outcomes_root, leaves[0], outcome_path(PUBLISHED, 0))
+    assert document["outcomesRoot"] == to_hex(PUBLISHED.report.outcomes_root)
+
+
+def test_outcomes_when_there_are_none_then_the_root_is_zero() -> None:
+    quiet = _publish(scene(PROVIDERS[:2], DEVICES[:2]))
+
+    assert quiet.report.outcomes_root == ZERO_HASH
+    assert outcomes_document(quiet) == {"outcomesRoot": to_hex(ZERO_HASH), "violations": [], "jobs": []}
+
+
+@pytest.mark.parametrize("providers", [(), PROVIDERS[:1], PROVIDERS[:2]])
+def test_tree_when_there_are_few_providers_then_padded_with_stones(providers: tuple[ProviderRecord, ...]) -> None:
+    published = _publish(scene(providers, ()))
+
+    assert merkle.leaf_count(published.settlement_tree) == 2
+    assert published.report.leaf_count == len(providers)
+    assert published.report.root != ZERO_HASH
+
+
+def test_dump_when_written_then_values_and_tree_fit() -> None:
+    document = dump_document(PUBLISHED, settlement_domain(NETWORK))
+    tree, values = document["tree"], document["values"]
+
+    assert isinstance(tree, list)
+    assert isinstance(values, list)
+    assert document["leafEncoding"] == ["bytes32", "uint256", "uint128", "uint128"]
+    assert tree[0] == to_hex(PUBLISHED.report.root)
+    for value, leaf in zip(values, PUBLISHED.settlement.result.leaves, strict=True):
+        assert tree[value["treeIndex"]] == to_hex(settlement_leaf(settlement_domain(NETWORK), leaf))
+
+
+def test_explain_when_asked_then_canonical_and_adds_up() -> None:
+    document = explain_document(PUBLISHED, PLAYED.state, ProviderId(3))
+    text = canonical_json(document)
+    read = json.loads(text)
+
+    assert read["line"]["rewardWei"] == read["leaf"]["cumRewardWei"] == "0"
+    assert [verdict["reason"] for verdict in read["verdicts"]] == ["false_row", "false_row"]
+    assert json.loads(read["violations"][0]["evidence"])["providerId"] == 3
+
+
+def test_previous_when_read_back_then_what_the_next_report_builds_on() -> None:
+    read = read_previous(PUBLISHED.manifest, PUBLISHED.state, PUBLISHED.shards, PUBLISHED.report.manifest_hash)
+
+    assert read == previous_of(PUBLISHED)
+
+
+@pytest.mark.parametrize("name", ["manifest", "state", "shards/0"])
+def test_previous_when_a_byte_changed_then_refused(name: str) -> None:
+    documents = PUBLISHED.documents()
+    documents[name] = documents[name][:-1] + b"\x01"
+
+    with pytest.raises(InvalidInputError):
+        read_previous(
+            documents["manifest"], documents["state"], [documents["shards/0"]], PUBLISHED.report.manifest_hash
+        )
+
+
+def test_previous_when_a_shard_is_missing_then_refused() -> None:
+    with pytest.raises(InvalidInputError, match="shards"):
+        read_previous(PUBLISHED.manifest, PUBLISHED.state, [], PUBLISHED.report.manifest_hash)
+
+
+def test_previous_root_when_the_guardian_disabled_the_last_one_then_the_one_before() -> None:
+    def root(index: int, disabled: bool) -> RootRecord:
+        return RootRecord(
+            index=RootIndex(index),
+            epoch=EpochNumber(index),
+            root=Hash32(b"\1" * 32),
+            outcomes_root=ZERO_HASH,
+            manifest_hash=Hash32(bytes([index] * 32)),
+            leaf_count=1,
+            total_reward_wei=Wei(0),
+            total_penalty_wei=Wei(0),
+            activates_at=Timestamp(0),
+            disabled=disabled,
+        )
+
+    state = ChainState(block=ref_block(0), roots=(root(0, False), root(1, True)))
+
+    assert previous_root(state) == root(0, False)
+    assert previous_root(replace(state, roots=())) is None
