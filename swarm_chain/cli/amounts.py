@@ -6,7 +6,7 @@ from swarm_chain.core.encoding import address_bytes, checksum_address
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import UINT128_MAX, WEI_PER_SWM, Address, Wei
 
-_AMOUNT = re.compile(r"(\d[\d_,]*)(?:\.(\d{1,18}))?\s*(swm|eth|gwei|wei)?", re.IGNORECASE)
+_AMOUNT = re.compile(r"([0-9][0-9_,]*)(?:\.([0-9]{1,18}))?\s*(swm|eth|gwei|wei)?", re.IGNORECASE)
 _SCALE = {"swm": WEI_PER_SWM, "eth": WEI_PER_SWM, "gwei": 10**9, "wei": 1}
 
 

@@ -15,7 +15,7 @@ from swarm_chain.core.encoding import keccak, to_hex
 from tests.integration.cli.conftest import PASSWORD, CommandLine
 
 KEY = keccak(b"wallet test")
-CAST = Path("node_modules/@foundry-rs")
+CAST = Path(__file__).parents[3] / "node_modules" / "@foundry-rs"
 
 
 def test_created_key_is_private_encrypted_at_full_cost_and_names_its_address(swarm: CommandLine) -> None:
