@@ -115,6 +115,7 @@ def status(ctx: typer.Context, folder: Folder = None) -> None:
     chain, local = chain_view(session.reader, node), local_view(settings, node)
     members = tuple(member_view(url, node) for url in settings.oracle_urls)
     state, found = state_of(chain), differences(local, members, chain)
+    next_command = NEXT_COMMAND[state] if found or not local.running else "-"
     document = {
         "node": node,
         "state": state.value,
@@ -122,7 +123,7 @@ def status(ctx: typer.Context, folder: Folder = None) -> None:
         "oracle": members,
         "chain": chain,
         "differences": found,
-        "next": NEXT_COMMAND[state],
+        "next": next_command,
     }
     rows: list[tuple[str, object]] = [
         ("agent here", "running" if local.running else "stopped"),
@@ -131,7 +132,7 @@ def status(ctx: typer.Context, folder: Folder = None) -> None:
     rows += [("undelivered commitments", local.undelivered), ("jobs here", local.jobs or "-")]
     rows += [(f"oracle {m.url}", m.error or f"epoch {m.epoch}, plans {list(m.plans)}") for m in members]
     rows += [("chain: provider", chain.provider_id or "none"), ("chain: state", state.value)]
-    rows += [("DIFFERENCE", line) for line in found] + [("next", NEXT_COMMAND[state])]
+    rows += [("DIFFERENCE", line) for line in found] + [("next", next_command)]
     session.output.show(document, table(f"node {node}", ("what", "value"), rows))
 
 

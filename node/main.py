@@ -1,5 +1,6 @@
 """Wiring of a node: settings in, a running agent out. The one place that knows every part."""
 
+import logging
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
+
+QUIET = {"log_to_driver": False, "logging_level": logging.WARNING}
 
 Wrap = Callable[[Devices], Devices]
 
@@ -135,10 +138,11 @@ def ray_connection(settings: NodeSettings) -> Iterator[None]:
         "num_gpus": settings.gpus,
         "object_store_memory": OBJECT_STORE_BYTES,
         "_node_ip_address": "127.0.0.1",
+        "include_dashboard": False,
     }
     arguments = {"address": settings.ray_address} if settings.ray_address else own
     try:
-        ray.init(**arguments, include_dashboard=None if settings.ray_address else False, log_to_driver=False)
+        ray.init(**arguments, **QUIET)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UnavailableError(
             f"cannot join Ray at {settings.ray_address or 'this machine'}: {str(error).splitlines()[0]}",
