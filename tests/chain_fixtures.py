@@ -89,6 +89,8 @@ def chain(devnet_session: Devnet) -> Iterator[Devnet]:
     """The chain as it was right after deployment; whatever a test does is undone after it."""
     snapshot = devnet_session.rpc.request("evm_snapshot")
     yield devnet_session
+    # A snapshot holds neither the mempool nor the way of mining.
+    devnet_session.rpc.request("anvil_dropAllTransactions")
     devnet_session.automine(True)
     devnet_session.rpc.request("evm_revert", [snapshot])
 

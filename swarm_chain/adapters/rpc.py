@@ -57,6 +57,11 @@ class RpcPool:
         self._chain_id = chain_id
         self._verified: set[str] = set()
 
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """URLs in the order they are tried; they may hold keys, so show them through `redacted`."""
+        return tuple(str(provider.endpoint_uri) for provider in self._providers)
+
     def ask(self, method: str, params: Sequence[object] = ()) -> "object | RpcFault":
         """Result of a method, or the endpoint's error object.
 

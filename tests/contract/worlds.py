@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.adapters.transaction import FeePolicy
 from swarm_chain.core.model import ContractCall

@@ -1,0 +1,113 @@
+"""A JSON-RPC endpoint in front of another one that misbehaves on command: the rules and the faults of real nodes."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.request import Request, urlopen
+
+from swarm_chain.adapters.transaction import parse_fields
+from swarm_chain.core.encoding import keccak
+
+
+@dataclass(slots=True)
+class Proxy:
+    """Forwards to anvil, but wants +10 % for a replacement, as geth does, and obeys the switches below."""
+
+    target: str
+    url: str = ""
+    refuse: dict[str, dict[str, Any]] = field(default_factory=dict)
+    swallow: set[str] = field(default_factory=set)
+    edit: dict[str, Any] = field(default_factory=dict)
+    status: int = 200
+    max_log_blocks: int = 10**9
+    without_log_timestamps: bool = False
+    after_logs: Callable[[], None] | None = None
+    calls: list[str] = field(default_factory=list)
+    _fees: dict[int, int] = field(default_factory=dict)
+    _known: set[bytes] = field(default_factory=set)
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The JSON-RPC answer to one request."""
+        method = request["method"]
+        self.calls.append(method)
+        frame = {"jsonrpc": "2.0", "id": request["id"]}
+        if method in self.refuse:
+            return frame | {"error": self.refuse[method]}
+        if method == "eth_sendRawTransaction":
+            refusal = self._refusal(bytes.fromhex(request["params"][0][2:]))
+            if refusal:
+                return frame | {"error": {"code": -32000, "message": refusal}}
+        answer = forward(self.target, request)
+        if method == "eth_getLogs":
+            answer = self._logs(request, answer)
+        if method in self.swallow:
+            # The node took it, but the line broke before its answer.
+            raise ConnectionAbortedError
+        return answer | {"result": self.edit[method]} if method in self.edit else answer
+
+    def _logs(self, request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+        query = request["params"][0]
+        if int(query["toBlock"], 16) - int(query["fromBlock"], 16) >= self.max_log_blocks:
+            return answer | {"result": None, "error": {"code": -32005, "message": "query returned too many results"}}
+        if self.without_log_timestamps:
+            for log in answer["result"]:
+                del log["blockTimestamp"]
+        if self.after_logs is not None:
+            self.after_logs()
+        return answer
+
+    def _refusal(self, raw: bytes) -> str:
+        fields = parse_fields(raw)
+        if keccak(raw) in self._known:
+            return "already known"
+        waiting = self._fees.get(fields.nonce)
+        if waiting is not None and fields.max_fee_wei * 10 < waiting * 11:
+            return "replacement transaction underpriced"
+        self._fees[fields.nonce] = fields.max_fee_wei
+        self._known.add(keccak(raw))
+        return ""
+
+
+def forward(target: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Answer of the endpoint behind."""
+    headers = {"Content-Type": "application/json"}
+    with urlopen(Request(target, json.dumps(request).encode(), headers), timeout=10) as response:  # noqa: S310 - loopback
+        answer: dict[str, Any] = json.load(response)
+    return answer
+
+
+@contextmanager
+def running_proxy(target: str) -> Iterator[Proxy]:
+    """A proxy on a free loopback port, stopped at the end."""
+    proxy = Proxy(target)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            try:
+                answer = json.dumps(proxy.answer(json.loads(body))).encode()
+            except ConnectionAbortedError:
+                self.close_connection = True
+                return
+            self.send_response(proxy.status)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's signature
+            """Stays silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    proxy.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
