@@ -87,7 +87,8 @@ def low_byte(product: Int32Matrix) -> Int8Matrix:
 
 def clamped(product: Int32Matrix) -> Int8Matrix:
     """Collapses to two values in a few steps."""
-    return np.clip(product >> 14, -128, 127).astype(np.int8)
+    two_values: Int8Matrix = np.clip(product >> 14, -128, 127).astype(np.int8)
+    return two_values
 
 
 def saturated(product: Int32Matrix) -> Int8Matrix:

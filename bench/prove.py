@@ -1,0 +1,97 @@
+"""Rate of the whole prove() against bare int8 products of the same shapes: how much the proof costs beside the work.
+
+The bare run multiplies the same number of times and nothing else: no generation, no step, no hashing, no self-check.
+"""
+
+import argparse
+from collections.abc import Callable
+from statistics import median
+
+import torch
+from _report import Result, print_report, seconds_of, typical_ratio
+
+from node.prove import prove
+from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
+from swarm_chain.core.encoding import keccak
+from swarm_chain.core.known_answers import wrong_answers
+from swarm_chain.core.units import Address, WindowId
+from swarm_chain.reference.rowchain_torch import TorchCompute
+
+PRESETS = {
+    "minimal": ComputeShape(m=1024, n=256, steps=8),
+    "cpu": ComputeShape(m=4096, n=1024, steps=64),
+    "gpu": ComputeShape(m=65_536, n=4096, steps=256),
+    "gpu-large": ComputeShape(m=131_072, n=8192, steps=128),
+}
+GOALS = {"cpu": 0.85, "cuda": 0.70}
+
+
+def challenge_of(shape: ComputeShape) -> ComputeChallenge:
+    """Some challenge of a shape."""
+    window = ComputeWindow(
+        chain_id=31337,
+        beacon=Address("0x00000000000000000000000000000000000bEaC0"),
+        window_id=WindowId(1 << 16),
+        window_seed=keccak(b"bench"),
+    )
+    node = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
+    return ComputeChallenge(window=window, node=node, device=0, shape=shape)
+
+
+def bare_products(shape: ComputeShape, device: str) -> Callable[[], None]:
+    """The products of a run and nothing else, on matrices made beforehand."""
+    x = torch.randint(-128, 128, (shape.m, shape.n), dtype=torch.int8, device=device)
+    by_columns = torch.randint(-64, 64, (shape.n, shape.n), dtype=torch.int8, device=device).t()
+    w = by_columns.contiguous() if device == "cpu" else by_columns
+
+    def multiply() -> None:
+        for _ in range(shape.steps):
+            torch._int_mm(x, w)
+        if device != "cpu":
+            torch.cuda.synchronize()
+
+    return multiply
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--preset", choices=PRESETS, default="cpu")
+    parser.add_argument("--device", choices=GOALS, default="cpu")
+    parser.add_argument("--rounds", type=int, default=7)
+    options = parser.parse_args()
+    shape = PRESETS[options.preset]
+    challenge = challenge_of(shape)
+    device = "cpu" if options.device == "cpu" else "cuda:0"
+    compute = TorchCompute(device, torch.get_num_threads())
+    assert not wrong_answers(compute), "the backend does not know its answers"
+
+    bare, whole = seconds_of(
+        bare_products(shape, device),
+        lambda: prove(challenge, compute, (1, shape.m - 1)),
+        rounds=options.rounds + 1,
+    )
+    bare, whole = bare[1:], whole[1:]  # the first round also sets the kernels up
+    operations = 2 * shape.m * shape.n * shape.n * shape.steps
+    ratio = typical_ratio(bare, whole)
+    print_report(
+        "prove",
+        [
+            Result(
+                name=f"prove() at the {options.preset} preset",
+                value=operations / median(whole) / 1e9,
+                unit="10^9 int8 op/s",
+                baseline=operations / median(bare) / 1e9,
+                ratio=ratio,
+                goal=GOALS[options.device],
+            ),
+            Result(
+                name="best of all rounds", value=min(whole), unit="s", baseline=min(bare), ratio=min(bare) / min(whole)
+            ),
+        ],
+        device=device if device == "cpu" else torch.cuda.get_device_name(0),
+    )
+
+
+if __name__ == "__main__":
+    main()
