@@ -264,6 +264,26 @@ contract StakeVaultTest is Reports {
         }
     }
 
+    /// @dev Shares round down: whoever asks, cancels or leaves never lowers what the others get.
+    function testFuzz_requestUnbond_whenOthersAct_thenAnOlderRequestIsWorthNoLess(uint256 slashed, uint256 asked) public {
+        _stake(alice, aliceId, 1000);
+        vm.startPrank(alice);
+        uint256 older = vault.requestUnbond(aliceId, 100);
+        vault.requestUnbond(aliceId, 100);
+        vm.stopPrank();
+        _slash(bound(slashed, 0, 900), uint64(block.timestamp));
+        uint256 worth = vault.unbondValue(aliceId, older);
+
+        vm.startPrank(alice);
+        uint256 newer = vault.requestUnbond(aliceId, bound(asked, 1, vault.activeStake(aliceId)));
+        assertGe(vault.unbondValue(aliceId, older), worth);
+        vault.cancelUnbond(aliceId, newer);
+        assertGe(vault.unbondValue(aliceId, older), worth);
+        vm.warp(block.timestamp + 14 days);
+        vault.withdraw(aliceId, 1);
+        assertGe(vault.unbondValue(aliceId, older), worth);
+    }
+
     function testFuzz_requestUnbond_whenValid_thenItThaws(uint256 amount, uint64 unbondingFor) public {
         amount = bound(amount, 1, 1e24);
         unbondingFor = uint64(bound(unbondingFor, 13 days, 90 days));
