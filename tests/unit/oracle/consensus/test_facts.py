@@ -1,0 +1,140 @@
+"""From evidence to facts: which windows count, what members agree on, which jobs are judged."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from oracle.consensus.bundle import EvidencePool
+from oracle.consensus.facts import counted_windows, facts_of
+from oracle.model import JobFinding
+from swarm_chain.core.encoding import keccak
+from swarm_chain.core.model import JobRecord, Outcome, WindowState
+from swarm_chain.core.signing import receipt_digest
+from swarm_chain.core.units import JobId, Timestamp
+from tests.oracle_world import DOMAIN, NETWORK, Device, Scene, address, commit, observe, provider, scene
+from tests.unit.oracle.judge.test_training import _job, _signed
+
+PROVIDERS = (provider(1, "alice"), provider(2, "bob"))
+DEVICES = (Device(node="alice"), Device(node="bob", elapsed_ms=2))
+PLAYED = scene(PROVIDERS, DEVICES)
+
+
+def _window(played: Scene, **changes: Any) -> Scene:
+    first = replace(played.state.windows[0], **changes)
+    return replace(played, state=replace(played.state, windows=(first, *played.state.windows[1:])))
+
+
+def test_facts_when_all_is_well_then_every_window_counts() -> None:
+    facts = facts_of(PLAYED.state, PLAYED.bundle(), None, NETWORK)
+
+    assert facts.windows == (0, 1)
+    assert {(v.node, v.mtops) for v in facts.verdicts} == {(address("alice"), 16), (address("bob"), 8)}
+    assert facts.availability == {address("alice"): 10_000, address("bob"): 10_000}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"state": WindowState.CLOSED},
+        {"state": WindowState.VOID},
+        {"commitments_root": keccak(b"another root")},
+        {"closed_at": Timestamp(NETWORK.epoch_end(0) - NETWORK.params.compute.open_for + 1)},
+    ],
+)
+def test_window_when_undrawn_late_or_of_other_commitments_then_void_for_everybody(changes: dict[str, Any]) -> None:
+    played = _window(PLAYED, **changes)
+
+    facts = facts_of(played.state, played.bundle(), None, NETWORK)
+
+    assert facts.windows == (1,)
+    assert {verdict.window_id for verdict in facts.verdicts} == {1}
+
+
+def test_window_when_it_closed_in_the_last_moment_that_leaves_time_to_open_then_counts() -> None:
+    last = Timestamp(NETWORK.epoch_end(0) - NETWORK.params.compute.open_for)
+    played = _window(PLAYED, closed_at=last)
+
+    assert len(counted_windows(played.state, played.bundle(), NETWORK)) == 2
+
+
+@pytest.mark.parametrize("lost", ["commitment", "exchanged"])
+def test_window_when_a_commitment_was_dropped_or_exchanged_after_the_draw_then_void(lost: str) -> None:
+    first = PLAYED.pool.commitments[0]
+    other = commit("alice", replace(first.commitment, root=keccak(b"another")))
+    changed = () if lost == "commitment" else (other,)
+    pool = replace(PLAYED.pool, commitments=(*changed, *PLAYED.pool.commitments[1:]))
+
+    facts = facts_of(PLAYED.state, replace(PLAYED, pool=pool).bundle(), None, NETWORK)
+
+    assert facts.windows == (1,)
+
+
+def test_window_when_nobody_committed_then_counts_and_all_are_missing() -> None:
+    empty = scene(PROVIDERS, tuple(replace(device, commits=False) for device in DEVICES))
+
+    facts = facts_of(empty.state, empty.bundle(), None, NETWORK)
+
+    assert facts.windows == (0, 1)
+    assert {verdict.reason for verdict in facts.verdicts} == {"no_commitment"}
+
+
+def test_elapsed_when_most_members_did_not_hear_a_commitment_then_late() -> None:
+    own = PLAYED.pool.observations[0].observation
+    deaf = [observe(f"member {n}", replace(own, member=address(f"member {n}"), arrivals=())) for n in (2, 3)]
+    pool = replace(PLAYED.pool, observations=(*PLAYED.pool.observations, *deaf))
+
+    facts = facts_of(PLAYED.state, replace(PLAYED, pool=pool).bundle(), None, NETWORK)
+
+    assert {(verdict.outcome, verdict.reason) for verdict in facts.verdicts} == {(Outcome.MISSING, "late")}
+
+
+def test_node_when_removed_after_it_committed_then_still_judged() -> None:
+    left = replace(PROVIDERS[0], nodes=(), past_nodes=PROVIDERS[0].nodes)
+    state = replace(PLAYED.state, providers=(left, PROVIDERS[1]))
+
+    facts = facts_of(state, PLAYED.bundle(), None, NETWORK)
+
+    assert {v.outcome for v in facts.verdicts if v.node == address("alice")} == {Outcome.PASSED}
+
+
+def _with_job(finding: JobFinding | None, pool: EvidencePool | None = None, job: JobRecord | None = None) -> Scene:
+    played = scene(PROVIDERS, DEVICES, jobs=(finding,) if finding else ())
+    state = replace(played.state, jobs=(job or _job(_signed()),))
+    return replace(played, state=state, pool=replace(played.pool, receipts=(_signed(),)) if pool is None else pool)
+
+
+def test_job_when_passed_and_its_receipt_fits_then_judged_with_its_seconds() -> None:
+    played = _with_job(JobFinding(job_id=JobId(1), outcome=Outcome.PASSED))
+
+    (judged,) = facts_of(played.state, played.bundle(), None, NETWORK).jobs
+
+    assert (judged.outcome, judged.device_seconds) == (Outcome.PASSED, 20)
+
+
+def test_job_when_found_failed_then_failed_with_the_reason() -> None:
+    played = _with_job(JobFinding(job_id=JobId(1), outcome=Outcome.FAILED, reason="wrong_segment"))
+
+    (judged,) = facts_of(played.state, played.bundle(), None, NETWORK).jobs
+
+    assert (judged.outcome, judged.reason, judged.device_seconds) == (Outcome.FAILED, "wrong_segment", 0)
+
+
+def test_job_when_nobody_found_anything_or_the_receipt_is_lacking_then_stays_open() -> None:
+    unseen = _with_job(None)
+    without = scene(PROVIDERS, DEVICES, jobs=(JobFinding(job_id=JobId(1), outcome=Outcome.PASSED),))
+    without = replace(without, state=replace(without.state, jobs=(_job(_signed()),)))
+
+    assert facts_of(unseen.state, unseen.bundle(), None, NETWORK).jobs == ()
+    assert facts_of(without.state, without.bundle(), None, NETWORK).jobs == ()
+
+
+def test_job_when_the_receipt_says_the_run_failed_then_not_paid_whatever_members_say() -> None:
+    crashed = _signed(exit_code=1)
+    job = replace(_job(crashed), receipt_digest=receipt_digest(DOMAIN, crashed.receipt))
+    played = _with_job(JobFinding(job_id=JobId(1), outcome=Outcome.PASSED), job=job)
+    played = replace(played, pool=replace(played.pool, receipts=(crashed,)))
+
+    (judged,) = facts_of(played.state, played.bundle(), None, NETWORK).jobs
+
+    assert (judged.outcome, judged.reason) == (Outcome.FAILED, "failed_run")
