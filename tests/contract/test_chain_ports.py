@@ -12,7 +12,7 @@ from swarm_chain.core.model import ContractCall, SignedTx
 from swarm_chain.core.units import Address, Hash32, Wei
 from swarm_chain.ports import ChainReader
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
-from tests.contract.worlds import TEN, World, fake_world, real_world
+from tests.contract.worlds import TEN, World, fake_world, mined, real_world
 
 UNKNOWN = Hash32(keccak(b"no such thing"))
 
@@ -64,7 +64,7 @@ def test_block_by_an_unknown_tag_is_invalid_input(world: World) -> None:
 
 
 def test_event_is_read_once_with_its_arguments_and_its_blocks_time(world: World) -> None:
-    send_and_wait(world.writer(), world.transfer(3), FakeClock())
+    send_and_wait(world.writer(), world.transfer(3), world.clock)
     head = world.reader.block("latest")
 
     (event,) = [e for e in world.reader.events(head.number, head.number) if e.contract == "SwarmToken"]
@@ -77,7 +77,7 @@ def test_event_is_read_once_with_its_arguments_and_its_blocks_time(world: World)
 def test_events_of_many_blocks_come_in_chain_order_and_add_up(world: World) -> None:
     first = world.reader.block("latest").number + 1
     for amount in (1, 2, 3):
-        send_and_wait(world.writer(), world.transfer(amount), FakeClock())
+        send_and_wait(world.writer(), world.transfer(amount), world.clock)
     last = world.reader.block("latest").number
 
     whole = world.reader.events(first, last)
@@ -98,7 +98,7 @@ def test_events_beyond_the_head_are_invalid_input(world: World) -> None:
 
 def test_call_pinned_to_a_block_sees_its_state(world: World) -> None:
     before = world.reader.block("latest")
-    send_and_wait(world.writer(), world.transfer(4), FakeClock())
+    send_and_wait(world.writer(), world.transfer(4), world.clock)
 
     assert world.reader.call(world.balance_of(world.alice), at=before) == TEN
     assert world.reader.call(world.balance_of(world.alice)) == TEN - 4
@@ -113,7 +113,7 @@ def test_call_of_something_the_abi_lacks_is_invalid_input(world: World, contract
 def test_balance_falls_by_the_fee_the_outcome_names(world: World) -> None:
     before = world.reader.balance(world.alice.address)
 
-    outcome = send_and_wait(world.writer(), world.transfer(1), FakeClock())
+    outcome = send_and_wait(world.writer(), world.transfer(1), world.clock)
 
     assert outcome.fee_wei > 0
     assert world.reader.balance(world.alice.address) == before - outcome.fee_wei
@@ -162,9 +162,8 @@ def test_broadcast_then_outcome_names_block_and_events(world: World) -> None:
     tx = writer.prepare(world.transfer(7))
 
     writer.broadcast(tx)
-    outcome = writer.outcome(tx.hash)
+    outcome = mined(writer, tx.hash)
 
-    assert outcome is not None
     assert outcome.succeeded
     assert outcome.block == world.reader.block("latest").number
     assert [(e.name, e.args["value"]) for e in outcome.events] == [("Transfer", 7)]
@@ -199,6 +198,7 @@ def test_second_transaction_of_a_used_nonce_is_refused(world: World) -> None:
     writer = world.writer()
     first, second = writer.prepare(world.transfer(1)), writer.prepare(world.transfer(2))
     writer.broadcast(first)
+    mined(writer, first.hash)
 
     with pytest.raises(RejectedError) as caught:
         writer.broadcast(second)
@@ -265,7 +265,7 @@ def test_send_and_wait_stores_before_it_broadcasts(world: World) -> None:
     def store(tx: SignedTx) -> None:
         waiting.append((tx, writer.outcome(tx.hash) is None))
 
-    outcome = send_and_wait(writer, world.transfer(1), FakeClock(), store=store)
+    outcome = send_and_wait(writer, world.transfer(1), world.clock, store=store)
 
     assert [(tx.hash, unsent) for tx, unsent in waiting] == [(outcome.hash, True)]
 
@@ -321,6 +321,6 @@ def test_address_of_a_signer_is_the_one_the_chain_sees(world: World) -> None:
     world.fund(carol.address, Wei(10**18))
     call = ContractCall(contract="SwarmToken", function="transfer", args=(Address(world.bob.address), 0))
 
-    outcome = send_and_wait(world.writer(carol), call, FakeClock())
+    outcome = send_and_wait(world.writer(carol), call, world.clock)
 
     assert outcome.events[0].args["from"] == carol.address

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.adapters.transaction import FeePolicy
-from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import Address, Wei
-from swarm_chain.ports import ChainReader, ChainWriter, Signer
-from swarm_chain.testing import FakeChain, FakeSigner, reject
+from swarm_chain.core.model import ContractCall, TxOutcome
+from swarm_chain.core.units import Address, Hash32, Wei
+from swarm_chain.ports import ChainReader, ChainWriter, Clock, Signer
+from swarm_chain.testing import FakeChain, FakeClock, FakeSigner, reject
 from swarm_chain.testing.program import Log, Storage
 from tests.chain_fixtures import ChainTools
 
@@ -25,6 +26,7 @@ class World:
     automine: Callable[[bool], None]
     mine: Callable[[int], object]
     fund: Callable[[Address, Wei], None]
+    clock: Clock
     alice: FakeSigner = field(default_factory=lambda: FakeSigner("alice"))
     bob: FakeSigner = field(default_factory=lambda: FakeSigner("bob"))
 
@@ -41,6 +43,16 @@ class World:
         return ContractCall(contract="SwarmToken", function="balanceOf", args=(signer.address,))
 
 
+def mined(writer: ChainWriter, tx_hash: Hash32) -> TxOutcome:
+    """Outcome of a transaction under automine, which anvil does a moment after it has answered."""
+    for _ in range(500):
+        outcome = writer.outcome(tx_hash)
+        if outcome is not None:
+            return outcome
+        SystemClock().sleep(0.01)
+    raise AssertionError(f"0x{tx_hash.hex()} was not mined in five seconds")
+
+
 def fake_world() -> World:
     """The world in memory."""
     chain = FakeChain()
@@ -52,6 +64,7 @@ def fake_world() -> World:
         automine=lambda enabled: setattr(chain, "automine", enabled),
         mine=chain.mine,
         fund=chain.pool.fund,
+        clock=FakeClock(),
     )
     chain.program.storage[world.alice.address] = TEN
     chain.mine(6)
@@ -73,6 +86,7 @@ def real_world(tools: ChainTools) -> World:
         automine=automine,
         mine=net.mine,
         fund=lambda address, amount: net.rpc.request("anvil_setBalance", [address, hex(amount)]),
+        clock=SystemClock(),
     )
     net.faucet(world.alice.address, eth_wei=COIN, swm_wei=Wei(TEN))
     return world

@@ -17,6 +17,7 @@ from swarm_chain.core.model import ContractCall, SignedTx
 from swarm_chain.devnet import Devnet
 from swarm_chain.testing import FakeSigner
 from tests.chain_fixtures import ChainTools
+from tests.contract.worlds import mined
 from tests.integration.proxy import Proxy, running_proxy
 
 PAYMENT = ContractCall(contract="SwarmToken", function="transfer", args=(FakeSigner("bob").address, 5))
@@ -99,13 +100,12 @@ def test_endpoint_that_goes_away_while_waiting_leaves_an_unknown_outcome(
 def test_nonce_too_low_for_a_mined_transaction_counts_as_sent(proxy: Proxy, writer: Web3Writer) -> None:
     tx = writer.prepare(PAYMENT)
     writer.broadcast(tx)
+    mined(writer, tx.hash)
     proxy.refuse["eth_sendRawTransaction"] = {"code": -32000, "message": "nonce too low: next nonce 99, tx nonce 1"}
 
     writer.broadcast(tx)
 
-    outcome = writer.outcome(tx.hash)
-    assert outcome is not None
-    assert outcome.succeeded
+    assert mined(writer, tx.hash).succeeded
 
 
 def test_account_without_coins_is_refused_before_anything_is_sent(tools: ChainTools, proxy: Proxy) -> None:
@@ -148,9 +148,8 @@ def test_transaction_that_runs_out_of_gas_says_so(chain: Devnet, tools: ChainToo
     tx = _resigned(signed, raw)
 
     chain.rpc.request("eth_sendRawTransaction", ["0x" + raw.hex()])
-    outcome = writer.outcome(tx.hash)
+    outcome = mined(writer, tx.hash)
 
-    assert outcome is not None
     assert not outcome.succeeded
     assert writer.why_reverted(tx, outcome).code == "out_of_gas"
 
