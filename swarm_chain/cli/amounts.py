@@ -1,10 +1,11 @@
-"""Amounts and ids as people type them; exact, no floats."""
+"""Amounts and addresses as people type and read them; exact, no floats."""
 
 import re
+from typing import Any
 
 from swarm_chain.core.encoding import address_bytes, checksum_address
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.units import UINT128_MAX, WEI_PER_SWM, Address, Wei
+from swarm_chain.core.units import UINT128_MAX, WEI_PER_SWM, Address, Wei, format_swm
 
 _AMOUNT = re.compile(r"([0-9][0-9_,]*)(?:\.([0-9]{1,18}))?\s*(swm|eth|gwei|wei)?", re.IGNORECASE)
 _SCALE = {"swm": WEI_PER_SWM, "eth": WEI_PER_SWM, "gwei": 10**9, "wei": 1}
@@ -42,3 +43,13 @@ def parse_address(text: str) -> Address:
     if text[2:] not in {address[2:], text[2:].lower(), text[2:].upper()}:
         raise InvalidInputError(f"{text} has a wrong checksum", fix="copy the address again", code="bad_address")
     return address
+
+
+def highest_cost(fields: dict[str, Any]) -> Wei:
+    """Most a transaction can cost: gas limit times fee cap, plus the value sent."""
+    return Wei(int(fields["gas"]) * int(fields["maxFeePerGas"]) + int(fields.get("value") or 0))
+
+
+def format_eth(amount: Wei) -> str:
+    """ETH for a person."""
+    return f"{format_swm(amount, 9)} ETH"

@@ -82,6 +82,7 @@ def load_noun(point: EntryPoint) -> Any:
 def _share(command: Any) -> None:
     if isinstance(command, TyperGroup):
         command.rich_markup_mode = None  # plain help: rich's takes another 100 ms
+        command.no_args_is_help = False  # a missing verb is a usage error everywhere
         for child in command.commands.values():
             _share(child)
     elif isinstance(command, TyperCommand):

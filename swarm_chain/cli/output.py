@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +33,18 @@ class Output:
         self.assume_yes = assume_yes
         self._document: object = None
 
-    def show(self, document: object, *views: "RenderableType") -> None:
+    def show(self, document: object, *views: "View") -> None:
         """Shows a result: the views to a person, the document to a program.
 
         Args:
             document: JSON-ready after `jsonable`; the last one shown is the one printed.
-            views: what rich can print; `table` and `facts` make some.
+            views: what `table` and `facts` made; drawn only if somebody is to see them.
         """
         self._document = document
         if not self.as_json:
             console = _console(sys.stdout)
             for view in views:
-                console.print(view)
+                console.print(_rendered(view))
 
     def note(self, text: str) -> None:
         """A line for a person, on stderr."""
@@ -156,25 +156,38 @@ def swm(amount: Wei | None) -> str:
     return "unknown" if amount is None else f"{format_swm(amount)} SWM"
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> "RenderableType":
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A table for a person; columns whose name starts with '>' are right-aligned."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> View:
     """A table; columns whose name starts with '>' are right-aligned."""
+    return View(title=title, columns=columns, rows=rows)
+
+
+def facts(title: str, values: Mapping[str, object]) -> View:
+    """Two columns: name and value."""
+    return View(title=title, columns=("what", "value"), rows=tuple(values.items()))
+
+
+def _rendered(view: View) -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    if not rows:
-        return Text(f"{title}: none")
-    grid = Table(title=title, title_justify="left")
-    for column in columns:
+    if not view.rows:
+        return Text(f"{view.title}: none")
+    grid = Table(title=view.title, title_justify="left")
+    for column in view.columns:
         right = column.startswith(">")
         grid.add_column(column.lstrip(">"), justify="right" if right else "left", overflow="fold")
-    for row in rows:
+    for row in view.rows:
         grid.add_row(*(Text(printable(cell)) for cell in row))
     return grid
-
-
-def facts(title: str, values: Mapping[str, object]) -> "RenderableType":
-    """Two columns: name and value."""
-    return table(title, ("what", "value"), tuple(values.items()))
 
 
 def _json_error(error: SwarmError) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import typer
 
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
-from swarm_chain.cli.amounts import parse_amount
+from swarm_chain.cli.amounts import format_eth, highest_cost, parse_amount
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.keys import own_address
 from swarm_chain.cli.output import facts, jsonable
@@ -18,7 +18,7 @@ from swarm_chain.cli.signed_files import UNSIGNED_FORMAT
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
-from swarm_chain.core.units import Address, Hash32, Signature, Wei, format_swm
+from swarm_chain.core.units import Address, Hash32, Signature, Wei
 from swarm_chain.ports import Signer
 
 DEFAULT_TIMEOUT_S = 120
@@ -116,16 +116,6 @@ def announce(session: Session, tx: SignedTx) -> None:
     """Prints the hash before the transaction leaves, so that it is known whatever happens next."""
     session.sending.append(to_hex(tx.hash))
     session.output.note(f"sending {to_hex(tx.hash)}")
-
-
-def highest_cost(fields: dict[str, Any]) -> Wei:
-    """Most a transaction can cost: gas limit times fee cap, plus the value sent."""
-    return Wei(int(fields["gas"]) * int(fields["maxFeePerGas"]) + int(fields.get("value") or 0))
-
-
-def format_eth(amount: Wei) -> str:
-    """ETH for a person."""
-    return f"{format_swm(amount, 9)} ETH"
 
 
 def _approval(session: Session, intent: Intent, address: Address) -> Callable[[dict[str, Any]], None]:

@@ -8,11 +8,12 @@ import typer
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.adapters.transaction import TxFields, parse_fields
+from swarm_chain.cli.amounts import format_eth
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.output import facts
 from swarm_chain.cli.shared import TransactionCommand
 from swarm_chain.cli.signed_files import read_raw
-from swarm_chain.cli.tx import DEFAULT_TIMEOUT_S, AskingSigner, announce, format_eth
+from swarm_chain.cli.tx import DEFAULT_TIMEOUT_S, AskingSigner, announce
 from swarm_chain.cli.views import transaction_document
 from swarm_chain.core.encoding import checksum_address, keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError

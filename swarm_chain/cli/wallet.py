@@ -15,11 +15,11 @@ from swarm_chain.adapters.keystore import (
     import_key,
     list_keystores,
 )
+from swarm_chain.cli.amounts import format_eth, highest_cost
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.keys import directory
 from swarm_chain.cli.output import facts, table
 from swarm_chain.cli.signed_files import SIGNED_FORMAT, read_unsigned
-from swarm_chain.cli.tx import format_eth, highest_cost
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError
 
