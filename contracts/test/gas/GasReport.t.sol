@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {Hashes} from "@openzeppelin/contracts/utils/cryptography/Hashes.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 import {Severity, Violation, ViolationClass} from "../../src/types/Outcomes.sol";
 import {Report, SettlementLeaf} from "../../src/types/Settlement.sol";
@@ -127,8 +128,8 @@ contract GasReportTest is Reports {
         Report memory report;
         report.epoch = uint32(settlement.rootCount());
         report.root = root;
-        report.totalReward = uint128(totalReward);
-        report.totalPenalty = uint128(totalPenalty);
+        report.totalReward = SafeCast.toUint128(totalReward);
+        report.totalPenalty = SafeCast.toUint128(totalPenalty);
         vm.prank(address(oracle));
         rootIndex = settlement.acceptReport(report);
         vm.warp(block.timestamp + 1 days);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {Report} from "../../src/types/Settlement.sol";
 import {Reports} from "../utils/Reports.sol";
 
@@ -29,7 +31,7 @@ contract ReportGasTest is Reports {
         vm.pauseGasMetering();
         for (uint256 i = 0; i < count; ++i) {
             uint256 providerId = registry.providerCount() + 1;
-            address owner = address(uint160(0x1000000 + providerId));
+            address owner = address(SafeCast.toUint160(0x1000000 + providerId));
             vm.prank(owner);
             registry.register(owner, owner, 2, "eu-west");
             book.push(_line(providerId, 0, 0));

@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 import {EpochOracle} from "../../src/EpochOracle.sol";
 import {IEpochOracle} from "../../src/interfaces/IEpochOracle.sol";
@@ -214,7 +215,7 @@ contract EpochOracleTest is Reports {
         _endEpoch(1);
         Report memory report = _draft(1);
 
-        report.refBlock = uint64(refBlock);
+        report.refBlock = SafeCast.toUint64(refBlock);
         _expectRefBlockOutOfRange(report, refBlock + 1);
         report.refBlock = uint64(block.number);
         _expectRefBlockOutOfRange(report, refBlock + 1);

@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 import {JobEscrow} from "../../src/JobEscrow.sol";
 import {IExpiringPause} from "../../src/interfaces/IExpiringPause.sol";
@@ -221,7 +222,7 @@ contract JobEscrowTest is Reports {
         assertEq(token.balanceOf(customer), before + BUDGET - payWei);
         assertEq(token.balanceOf(address(escrow)), 0);
         _expectWrongState(jobId, IJobEscrow.JobState.Paid, IJobEscrow.JobState.Completed);
-        escrow.settleJob(JobOutcome(jobId, RECEIPT, uint128(payWei)), 0, new bytes32[](0));
+        escrow.settleJob(JobOutcome(jobId, RECEIPT, SafeCast.toUint128(payWei)), 0, new bytes32[](0));
     }
 
     /// @dev Invariant 22: an outcome of another escrow, chain or kind of leaf is another leaf.
@@ -330,7 +331,7 @@ contract JobEscrowTest is Reports {
     }
 
     function _judge(uint256 jobId, uint256 payWei) private {
-        JobOutcome memory outcome = JobOutcome(jobId, RECEIPT, uint128(payWei));
+        JobOutcome memory outcome = JobOutcome(jobId, RECEIPT, SafeCast.toUint128(payWei));
         outcomes.push(escrow.jobLeaf(outcome));
         uint256 rootIndex = _publishActive(0);
         bytes32[] memory path = _outcomePath(0);

@@ -9,6 +9,7 @@ import {IExpiringPause} from "../../src/interfaces/IExpiringPause.sol";
 import {IReportLimits} from "../../src/interfaces/IReportLimits.sol";
 import {IRewardSettlement} from "../../src/interfaces/IRewardSettlement.sol";
 import {ISlashSink} from "../../src/interfaces/ISlashSink.sol";
+import {IStakeVault} from "../../src/interfaces/IStakeVault.sol";
 import {ISwarmToken} from "../../src/interfaces/ISwarmToken.sol";
 import {Report, SettlementLeaf} from "../../src/types/Settlement.sol";
 import {CallbackToken} from "../utils/CallbackToken.sol";
@@ -300,6 +301,21 @@ contract RewardSettlementTest is Reports {
         uint256 rootIndex = _publishActive(0);
         assertEq(_settle(rootIndex, aliceId), 0);
         assertEq(vault.pool(aliceId).settledRoots, rootIndex + 1);
+    }
+
+    /// @dev The vault hears nothing of such a settlement and lets the stake go all the same.
+    function test_settle_whenNothingIsTaken_thenStakeCanLeave() public {
+        vm.prank(alice);
+        uint256 requestId = vault.requestUnbond(aliceId, 1000e18);
+        _setLine(aliceId, 10e18, 1e18);
+        uint256 rootIndex = _publishActive(14);
+        vm.expectRevert(abi.encodeWithSelector(IStakeVault.NotSettled.selector, 0, 1));
+        vault.withdraw(aliceId, requestId);
+
+        vm.expectCall(address(vault), abi.encodeWithSelector(IStakeVault.takePenalty.selector), 0);
+        _settle(rootIndex, aliceId);
+        assertEq(settlement.settledRootsOf(aliceId), 1);
+        assertEq(vault.withdraw(aliceId, requestId), 1000e18);
     }
 
     function test_settle_whenSettledTwice_thenTheSecondChangesNothing() public {

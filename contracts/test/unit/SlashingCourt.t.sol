@@ -2,6 +2,7 @@
 pragma solidity 0.8.30;
 
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
 import {SlashingCourt} from "../../src/SlashingCourt.sol";
 import {IRewardSettlement} from "../../src/interfaces/IRewardSettlement.sol";
@@ -97,14 +98,14 @@ contract SlashingCourtTest is Reports {
         uint256 nowAt = GENESIS + 30 days;
         vm.warp(nowAt);
         Violation memory violation = _violation(1e18);
-        violation.offenceAt = uint64(nowAt + 1);
+        violation.offenceAt = SafeCast.toUint64(nowAt + 1);
         _expectRefused(
             violation,
             abi.encodeWithSelector(
                 ISlashingCourt.OffenceOutOfRange.selector, violation.offenceAt, nowAt - 7 days, nowAt
             )
         );
-        violation.offenceAt = uint64(nowAt - 7 days - 1);
+        violation.offenceAt = SafeCast.toUint64(nowAt - 7 days - 1);
         _expectRefused(
             violation,
             abi.encodeWithSelector(
@@ -418,8 +419,8 @@ contract SlashingCourtTest is Reports {
             class: ViolationClass.Protocol,
             severity: Severity.Penalty,
             epoch: 0,
-            offenceAt: uint64(GENESIS + 1),
-            amount: uint128(amount),
+            offenceAt: SafeCast.toUint64(GENESIS + 1),
+            amount: SafeCast.toUint128(amount),
             suspendedFor: 0,
             evidenceHash: keccak256("evidence")
         });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+
 import {Report, SettlementLeaf} from "../../src/types/Settlement.sol";
 import {Deployment} from "./Deployment.sol";
 import {Trees} from "./Trees.sol";
@@ -32,7 +34,7 @@ abstract contract Reports is Deployment {
         pure
         returns (SettlementLeaf memory)
     {
-        return SettlementLeaf(providerId, uint128(cumReward), uint128(cumPenalty));
+        return SettlementLeaf(providerId, SafeCast.toUint128(cumReward), SafeCast.toUint128(cumPenalty));
     }
 
     /// @dev The first moment in which members can vote on `epoch`.
@@ -44,11 +46,11 @@ abstract contract Reports is Deployment {
     /// @dev The book as a report of `epoch`, built on the last block.
     function _draft(uint32 epoch) internal view returns (Report memory report) {
         report.epoch = epoch;
-        report.refBlock = uint64(block.number - 1);
+        report.refBlock = SafeCast.toUint64(block.number - 1);
         report.refBlockHash = blockhash(block.number - 1);
         report.paramsVersion = 1;
         report.root = Trees.root(_leaves());
-        report.leafCount = uint32(book.length);
+        report.leafCount = SafeCast.toUint32(book.length);
         for (uint256 i = 0; i < book.length; ++i) {
             report.totalReward += book[i].cumReward;
             report.totalPenalty += book[i].cumPenalty;
