@@ -86,9 +86,9 @@ def start_anvil(port: int | None, log: IO[bytes]) -> Anvil:
 
     Raises:
         InvalidInputError: anvil is not installed (exit 3).
-        UnavailableError: it does not come up.
+        UnavailableError: the port is taken, or anvil does not come up.
     """
-    port = _free_port() if port is None else port
+    port = _free_port(port or 0)
     command = ["sh", "-c", _GUARD, "anvil-guard", str(find_anvil()), "--port", str(port), *_OPTIONS, *_CHAIN]
     guard = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=log)
     anvil = Anvil(port, guard, log)
@@ -114,7 +114,13 @@ def find_anvil() -> Path:
     )
 
 
-def _free_port() -> int:
+def _free_port(wanted: int) -> int:
+    """The wanted port if nobody listens there, any free one for 0. Else another chain would answer in anvil's place."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError as error:
+            raise UnavailableError(
+                f"port {wanted} is taken", code="port_taken", fix="choose another --port, or leave it out"
+            ) from error
         return int(probe.getsockname()[1])

@@ -179,14 +179,11 @@ def _save_state(state_dir: Path, anvil: Anvil, deployment: Deployment) -> None:
 
 def _running(state_dir: Path) -> dict[str, Any]:
     """State of a chain that answers with this deployment's code; empty if none does. A stale file never names a victim."""
-    path = state_dir / STATE_FILE
-    if not path.is_file():
-        return {}
-    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     try:
+        state: dict[str, Any] = json.loads((state_dir / STATE_FILE).read_text(encoding="utf-8"))
         deployment = load_deployment(state_dir / DEPLOYMENT_FILE)
         rpc = RpcPool([state["rpcUrl"]], chain_id=deployment.chain_id, timeout_s=2)
         code = rpc.request("eth_getCode", [deployment.contracts["StakeVault"], "latest"])
-    except (UnavailableError, InvalidInputError):
+    except (OSError, ValueError, UnavailableError, InvalidInputError):
         return {}
     return state if code != "0x" else {}
