@@ -6,6 +6,7 @@ from oracle.api.limits import RateLimit
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.intake import plans_of, take_commitment, take_heartbeat, take_proof
 from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
+from oracle.store import evidence
 from oracle.store.evidence import Saved
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.model import WindowRecord
@@ -59,9 +60,12 @@ def node_routes(desk: Desk, limit: RateLimit) -> APIRouter:
 
 def _window(desk: Desk, window: WindowRecord) -> dict[str, object]:
     c = desk.network.params.compute
+    received = sum(r.first for r in evidence.arrivals(desk.engine, [window.window_id]))
     return {
         "windowId": window.window_id,
         "state": window.state.name.lower(),
+        "committed": received,
+        "proven": len(evidence.proven_devices(desk.engine, window.window_id)),
         "windowSeed": to_hex(window.window_seed),
         "drawSeed": to_hex(window.draw_seed),
         "commitmentsRoot": to_hex(window.commitments_root),

@@ -1,0 +1,192 @@
+"""The acts of the story: people arrive, epochs pass, the dishonest and the absent get what is theirs, everybody claims."""
+
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from swarm_chain.core.units import epoch_of
+from tests.e2e.world import SWARM, World
+
+PROVIDERS = ("alice", "bob", "carol", "mallory")
+CUSTOMER = "dave"
+STAKE_SWM = "6000"
+BUDGET_SWM = "40"
+JOB_SPEC = Path("examples/train.yaml")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What dave's job came to."""
+
+    job_id: int
+    state: str
+    paid_wei: int
+    to_provider_wei: int
+    receipt_digest: str
+    judged: str
+
+
+def arrive(world: World, say: Say) -> None:
+    """Makes everybody's wallet, gives coins and tokens, registers and stakes the providers and their nodes."""
+    say("wallets, coins, registration, stake, nodes: through the command line, as anyone would")
+    world.swarm("dev", "accounts", "--import", "1", "--as", "oracle")
+    _each((*PROVIDERS, CUSTOMER), lambda name: _move_in(world, name))
+
+
+def open_for_work(world: World, say: Say) -> None:
+    """Starts the oracle member and the four nodes, and waits until all are heard of."""
+    say("the oracle member and four nodes start as processes of their own")
+    world.processes.start("oracle", SWARM, "oracle", "run", "--account", "oracle")
+    world.wait_for("the oracle", lambda: world.oracle("/readyz"))
+    for name in PROVIDERS:
+        start_node(world, name)
+    _each(PROVIDERS, lambda name: _wait_for_node(world, name))
+
+
+def start_node(world: World, name: str) -> None:
+    """Starts somebody's node; mallory's computes half of the rows and invents the rest."""
+    folder = str(node_folder(world, name))
+    if name == "mallory":
+        world.processes.start(name, sys.executable, "-m", "tests.cheaters", "half", "--folder", folder)
+    else:
+        jobs = ("--jobs",) if name == "bob" else ()
+        world.processes.start(name, SWARM, "node", "run", "--folder", folder, *jobs)
+
+
+def next_epoch(world: World) -> int:
+    """Moves to the start of the next epoch; gives its number."""
+    epoch = int(world.oracle("/v1/status")["epoch"])
+    world.warp_to(epoch_end(world, epoch))
+    return epoch + 1
+
+
+def pass_epoch(world: World, epoch: int, say: Say) -> None:
+    """Lives through the windows of an epoch, then skips what is left of it."""
+    world.wait_for(f"epoch {epoch}", lambda: int(world.oracle("/v1/status")["epoch"]) == epoch)
+    windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
+    passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
+    say(f"epoch {epoch}: {passed}")
+    world.warp_to(epoch_end(world, epoch))
+    world.wait_for(f"the report of epoch {epoch}", lambda: root_of(world, epoch))
+    say(f"epoch {epoch}: report voted, submitted and accepted")
+
+
+def post_job(world: World, say: Say) -> int:
+    """Dave posts a training job; gives its id."""
+    done = world.swarm("job", "submit", str(JOB_SPEC), "--budget", BUDGET_SWM, account=CUSTOMER)
+    say(f"dave posts training job {done['jobId']} with {BUDGET_SWM} SWM in escrow")
+    return int(done["jobId"])
+
+
+def wait_for_job(world: World, job_id: int, say: Say) -> None:
+    """Waits until bob's node has trained and handed in, and the oracle has replayed the drawn segments."""
+    found = world.wait_for("the job", lambda: _verdict(world, job_id))
+    say(f"bob's node trained on Ray; replay of segments {found['drawnSegments']}: {found['verdict']}")
+
+
+def outcome_of_job(world: World, job_id: int) -> Job:
+    """Waits until the escrow has paid, by the outcome of an activated report."""
+    paid = world.wait_for("the payment of the job", lambda: _event(world, "JobPaid", jobId=job_id))
+    shown = world.oracle(f"/v1/jobs/{job_id}")
+    return Job(
+        job_id=job_id,
+        state=str(shown["state"]),
+        paid_wei=paid["toProvider"] + paid["toOracle"] + paid["burned"],
+        to_provider_wei=paid["toProvider"],
+        receipt_digest=str(shown["receiptDigest"]),
+        judged=str(shown["verdict"]),
+    )
+
+
+def wait_for_slash(world: World, say: Say) -> dict[str, Any]:
+    """Waits until the court has executed a case, skipping its veto window once it is open."""
+    opened = world.wait_for("a case", lambda: _event(world, "CaseOpened"))
+    say(f"a case is open against provider {opened['providerId']}; nobody vetoes it")
+    world.warp_to(opened["executableAt"])
+    executed: dict[str, Any] = world.wait_for("the execution", lambda: _event(world, "CaseExecuted"))
+    say(f"the court has taken {executed['taken'] / 10**18:,.2f} SWM from provider {executed['providerId']}")
+    return executed
+
+
+def activate(world: World, epoch: int) -> None:
+    """Skips the guardian's delay of an epoch's root."""
+    world.warp_to(int(world.wait_for("the root", lambda: root_of(world, epoch))["activatesAt"]))
+
+
+def claim(world: World, name: str) -> dict[str, int]:
+    """Claims for one provider; gives what came in and what the chain says was netted."""
+    provider_id = provider_of(world, name)
+    payout = world.view("ProviderRegistry", "payoutOf", provider_id)
+    before = world.view("SwarmToken", "balanceOf", payout)
+    world.swarm("rewards", "claim", account=name)
+    netted = world.view("RewardSettlement", "account", provider_id)
+    gain = world.view("SwarmToken", "balanceOf", payout) - before
+    return {"claimedWei": netted["claimed"], "penaltyWei": netted["penalised"], "balanceGainWei": gain}
+
+
+def root_of(world: World, epoch: int) -> dict[str, Any] | None:
+    """An accepted report as the API lists it, None before."""
+    epochs = world.oracle("/v1/epochs")["epochs"]
+    return next((one for one in epochs if one["epoch"] == epoch), None)
+
+
+def epoch_end(world: World, epoch: int) -> int:
+    """First second after an epoch."""
+    return int(world.view("EpochOracle", "epochEnd", epoch))
+
+
+def provider_of(world: World, name: str) -> int:
+    """Provider id of somebody."""
+    return int(world.swarm("provider", "show", account=name)["providerId"])
+
+
+def node_folder(world: World, name: str) -> Path:
+    """Where somebody's node lives."""
+    return world.folder / "nodes" / name
+
+
+def _move_in(world: World, name: str) -> None:
+    world.swarm("wallet", "create", name)
+    world.swarm("dev", "faucet", name, "--eth", "10", "--swm", "10000")
+    if name == CUSTOMER:
+        return
+    world.swarm("provider", "register", "--region", "eu-west", account=name)
+    world.swarm("stake", "add", STAKE_SWM, account=name)
+    node = world.swarm("node", "register", "--folder", str(node_folder(world, name)), account=name)["node"]
+    world.swarm("dev", "faucet", node, "--eth", "1", "--swm", "0")  # a node that takes jobs pays their gas
+
+
+def _wait_for_node(world: World, name: str) -> None:
+    world.wait_for(f"{name}'s node", lambda: "agent_started" in world.processes.last_words(name))
+
+
+def _each(names: Sequence[str], act: Callable[[str], None]) -> None:
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(act, names))
+
+
+def _all_proven(world: World, epoch: int) -> list[dict[str, Any]] | None:
+    windows = [w for w in world.oracle("/v1/windows/current")["windows"] if epoch_of(w["windowId"]) == epoch]
+    opened = [w for w in windows if w["state"] not in ("none", "committed")]
+    confirmations = 1
+    late = world.chain_time() > epoch_end(world, epoch) - 40  # too late for another window to open
+    complete = len(opened) > confirmations or (opened and late)
+    done = complete and all(w["state"] == "drawn" and w["proven"] >= w["committed"] for w in opened)
+    return opened if done else None
+
+
+def _verdict(world: World, job_id: int) -> dict[str, Any] | None:
+    shown: dict[str, Any] = world.oracle(f"/v1/jobs/{job_id}")
+    return shown if shown["verdict"] else None
+
+
+def _event(world: World, name: str, **wanted: int) -> dict[str, Any] | None:
+    last = world.reader.block("latest").number
+    events = world.reader.events(world.deployment.block, last)
+    found = (dict(e.args) for e in events if e.name == name)
+    return next((args for args in found if all(args[key] == value for key, value in wanted.items())), None)

@@ -1,0 +1,82 @@
+"""The whole life of the network once, on real parts: `make demo`.
+
+alice, bob    prove honestly, earn and claim           carol   silent for an epoch: penalised, not slashed
+mallory       invents half of her rows: slashed        dave    posts a training job, bob's node runs it and is paid
+"""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from tests.e2e import acts, summary
+from tests.e2e.world import World, open_world
+
+BUILD = Path("build")
+
+
+def tell(folder: Path, console: Console) -> dict[str, Any]:
+    """Plays the story in a fresh folder.
+
+    Returns:
+        The document of `build/demo.json`.
+    """
+    started = time.monotonic()
+
+    def say(text: str) -> None:
+        console.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}", highlight=False)
+
+    shutil.rmtree(folder, ignore_errors=True)
+    say("a chain starts and every contract is deployed")
+    with open_world(folder) as world:
+        world.started = started
+        return _play(world, say)
+
+
+def _play(world: World, say: acts.Say) -> dict[str, Any]:
+    acts.arrive(world, say)
+    acts.open_for_work(world, say)
+    job_id = acts.post_job(world, say)
+    first = acts.next_epoch(world)
+    acts.pass_epoch(world, first, say)
+    acts.wait_for_job(world, job_id, say)
+    say("carol's node falls silent")
+    world.processes.stop("carol")
+    acts.pass_epoch(world, acts.next_epoch(world), say)
+    acts.start_node(world, "carol")
+    say("carol is back")
+    acts.wait_for_slash(world, say)
+    last = acts.next_epoch(world)
+    acts.pass_epoch(world, last, say)
+    acts.activate(world, last)
+    job = acts.outcome_of_job(world, job_id)
+    say("the escrow has paid bob")
+    return _settle(world, last, job, say)
+
+
+def _settle(world: World, last: int, job: acts.Job, say: acts.Say) -> dict[str, Any]:
+    claimed = {name: acts.claim(world, name) for name in acts.PROVIDERS}
+    say("everybody has claimed; every epoch is replayed from published data")
+    epochs = [summary.epoch_facts(world, one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"]]
+    providers = {name: summary.provider_facts(world, name, last, claimed[name]) for name in acts.PROVIDERS}
+    return summary.demo_document(world, epochs, providers, job)
+
+
+def main() -> int:
+    """Plays the story, shows the tables, writes build/demo.json; 1 if a promise was broken."""
+    console = Console()
+    document = tell(BUILD / "demo", console)
+    summary.write(document, BUILD / "demo.json")
+    summary.show(console, document)
+    broken = summary.broken_promises(document)
+    for promise in broken:
+        console.print(f"[red]not so: {promise}[/red]")
+    console.print(f"build/demo.json written after {document['durationS']} s")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
