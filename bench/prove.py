@@ -53,6 +53,19 @@ def bare_products(shape: ComputeShape, device: str) -> Callable[[], None]:
     return multiply
 
 
+def measure(shape: ComputeShape, device: str, rounds: int) -> tuple[list[float], list[float]]:
+    """Seconds of each round of the bare products and of the whole prove()."""
+    challenge = challenge_of(shape)
+    compute = TorchCompute(device, torch.get_num_threads())
+    assert not wrong_answers(compute), "the backend does not know its answers"
+    bare, whole = seconds_of(
+        bare_products(shape, device),
+        lambda: prove(challenge, compute, (1, shape.m - 1)),
+        rounds=rounds + 1,
+    )
+    return bare[1:], whole[1:]  # the first round also sets the kernels up
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -61,36 +74,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     shape = PRESETS[options.preset]
-    challenge = challenge_of(shape)
-    device = "cpu" if options.device == "cpu" else "cuda:0"
-    compute = TorchCompute(device, torch.get_num_threads())
-    assert not wrong_answers(compute), "the backend does not know its answers"
-
-    bare, whole = seconds_of(
-        bare_products(shape, device),
-        lambda: prove(challenge, compute, (1, shape.m - 1)),
-        rounds=options.rounds + 1,
-    )
-    bare, whole = bare[1:], whole[1:]  # the first round also sets the kernels up
+    bare, whole = measure(shape, "cpu" if options.device == "cpu" else "cuda:0", options.rounds)
     operations = 2 * shape.m * shape.n * shape.n * shape.steps
-    ratio = typical_ratio(bare, whole)
-    print_report(
-        "prove",
-        [
-            Result(
-                name=f"prove() at the {options.preset} preset",
-                value=operations / median(whole) / 1e9,
-                unit="10^9 int8 op/s",
-                baseline=operations / median(bare) / 1e9,
-                ratio=ratio,
-                goal=GOALS[options.device],
-            ),
-            Result(
-                name="best of all rounds", value=min(whole), unit="s", baseline=min(bare), ratio=min(bare) / min(whole)
-            ),
-        ],
-        device=device if device == "cpu" else torch.cuda.get_device_name(0),
+    typical = Result(
+        name=f"prove() at the {options.preset} preset",
+        value=operations / median(whole) / 1e9,
+        unit="10^9 int8 op/s",
+        baseline=operations / median(bare) / 1e9,
+        ratio=typical_ratio(bare, whole),
+        goal=GOALS[options.device],
     )
+    best = Result(
+        name="best of all rounds", value=min(whole), unit="s", baseline=min(bare), ratio=min(bare) / min(whole)
+    )
+    print_report("prove", [typical, best], device=device_name(options.device))
+
+
+def device_name(device: str) -> str:
+    """Name of the GPU, or "cpu"."""
+    return torch.cuda.get_device_name(0) if device == "cuda" else device
 
 
 if __name__ == "__main__":
