@@ -8,6 +8,7 @@ import typer
 
 from swarm_chain.cli.amounts import parse_amount
 from swarm_chain.cli.context import Session, session_of
+from swarm_chain.cli.job_results import fetch_result
 from swarm_chain.cli.job_specs import JobOffer, pay_in, posted_twin, read_spec, register_spec
 from swarm_chain.cli.keys import own_address
 from swarm_chain.cli.output import facts, swm, table
@@ -83,10 +84,9 @@ def results(
     job_id: Number,
     out: Annotated[Path | None, typer.Option("--out", help="File for the last checkpoint.")] = None,
 ) -> None:
-    """Fetches the last checkpoint of a judged job."""
+    """Fetches the last checkpoint, checked to be what the receipt on chain names."""
     session = session_of(ctx)
-    _existing(session, job_id)
-    content = session.oracle.get_bytes(f"/v1/jobs/{job_id}/result")
+    content = fetch_result(session, JobId(job_id), _existing(session, job_id)["receiptDigest"])
     path = out or Path(f"job-{job_id}.checkpoint")
     path.write_bytes(content)
     session.output.show(

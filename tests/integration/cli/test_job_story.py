@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
+from node.wire import receipt_fields
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak, to_hex
-from swarm_chain.core.units import WEI_PER_SWM
+from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.signing import domain_separator, receipt_digest
+from swarm_chain.core.units import WEI_PER_SWM, JobId, Timestamp
 from swarm_chain.reference.spec import spec_hash
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.conftest import CommandLine, Shelf
@@ -123,13 +126,74 @@ def test_waiting_ends_with_the_job_and_says_unpaid(customer: CommandLine, spec: 
     assert ended["state"] == "cancelled"
 
 
-def test_results_are_written_to_a_file(customer: CommandLine, shelf: Shelf, spec: Path) -> None:
+CONTENT = b"\x00weights\xff"
+
+
+@pytest.fixture
+def completed(customer: CommandLine, tools: ChainTools, shelf: Shelf, spec: Path) -> int:
+    """A job that bob's node completed; the shelf has its receipt and its result. Gives its id."""
+    job_id = int(customer.ask("job", "submit", spec, "--budget", 10)["jobId"])
+    bob, node = KeySigner(keccak(b"bob")), KeySigner(keccak(b"node"))
+    tools.register(bob, node, stake_wei=1000 * WEI_PER_SWM)
+    tools.fund(node.address)
+    receipt = Receipt(
+        job_id=JobId(job_id),
+        kind=JobKind.TRAIN,
+        node=node.address,
+        spec_hash=spec_hash(SPEC),
+        input_digest=keccak(b"start"),
+        output_digest=keccak(CONTENT),
+        checkpoint_root=keccak(b"root"),
+        checkpoint_count=5,
+        device_seconds=3,
+        started_at=Timestamp(1),
+        finished_at=Timestamp(4),
+        exit_code=0,
+    )
+    domain = domain_separator(tools.net.deployment.chain_id, tools.address("ChallengeBeacon"))
+    tools.send(node, "JobEscrow", "accept", job_id, 1, node.address)
+    tools.send(node, "JobEscrow", "complete", job_id, receipt_digest(domain, receipt))
+    shelf.documents[f"/v1/jobs/{job_id}"] = {"receipt": receipt_fields(receipt), "verdict": "passed"}
+    shelf.documents[f"/v1/jobs/{job_id}/result"] = CONTENT
+    return job_id
+
+
+def test_results_are_what_the_receipt_on_chain_names(customer: CommandLine, completed: int) -> None:
+    status = customer.ask("job", "status", completed)
+    customer.ask("job", "results", completed, "--out", customer.home / "result")
+
+    assert (status["state"], status["judgement"]["verdict"]) == ("completed", "passed")
+    assert (customer.home / "result").read_bytes() == CONTENT
+
+
+def test_swapped_result_is_not_written(customer: CommandLine, shelf: Shelf, completed: int) -> None:
+    shelf.documents[f"/v1/jobs/{completed}/result"] = CONTENT + b"!"
+
+    refused = customer.ask("job", "results", completed, "--out", customer.home / "result", code=70)
+
+    assert refused["error"] == "result_mismatch"
+    assert not (customer.home / "result").exists()
+
+
+@pytest.mark.parametrize(
+    "lie", [{"outputDigest": to_hex(keccak(b"mine"))}, {"exitCode": 1}, {"jobId": "x"}, {"node": ""}, {"startedAt": -1}]
+)
+def test_receipt_that_is_not_on_chain_is_not_believed(
+    customer: CommandLine, shelf: Shelf, completed: int, lie: dict[str, object]
+) -> None:
+    shelf.documents[f"/v1/jobs/{completed}"]["receipt"] |= lie
+    shelf.documents[f"/v1/jobs/{completed}/result"] = b"mine"
+
+    refused = customer.ask("job", "results", completed, "--out", customer.home / "result", code=70)
+
+    assert refused["error"] == "result_mismatch"
+    assert not (customer.home / "result").exists()
+
+
+def test_job_that_is_not_completed_has_no_result(customer: CommandLine, spec: Path) -> None:
     posted = customer.ask("job", "submit", spec, "--budget", 10)
-    shelf.documents[f"/v1/jobs/{posted['jobId']}/result"] = b"\x00weights\xff"
 
-    customer.ask("job", "results", posted["jobId"], "--out", customer.home / "result")
-
-    assert (customer.home / "result").read_bytes() == b"\x00weights\xff"
+    assert customer.ask("job", "results", posted["jobId"], code=2)["error"] == "no_result"
 
 
 def test_oracle_that_keeps_another_spec_gets_no_job(

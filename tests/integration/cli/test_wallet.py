@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import stat
 import subprocess
 from pathlib import Path
@@ -53,6 +54,30 @@ def test_key_comes_from_stdin(swarm: CommandLine, monkeypatch: pytest.MonkeyPatc
     made = swarm.ask("wallet", "import", "alice", "--key-file", "-")
 
     assert made["address"] == Account.from_key(KEY).address
+
+
+@pytest.mark.parametrize(("second", "code"), [("sesame", 0), ("sesami", 3)])
+def test_password_is_typed_twice_and_not_shown(
+    swarm: CommandLine, monkeypatch: pytest.MonkeyPatch, second: str, code: int
+) -> None:
+    del swarm.environment["ETH_PASSWORD"]
+    monkeypatch.delenv("ETH_PASSWORD")
+    ours, theirs = os.openpty()
+
+    with swarm.program("wallet", "create", "alice", stdin=theirs, start_new_session=True) as process:
+        assert process.stderr is not None
+        seen = ""
+        for prompt, answer in (("new password: ", "sesame"), ("again: ", second)):
+            while not seen.endswith(prompt):
+                seen += process.stderr.read(1) or pytest.fail(seen)
+            os.write(ours, answer.encode() + b"\n")
+        out, err = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+
+    assert process.returncode == code, err
+    assert "sesam" not in seen + out + err
+    assert (swarm.home / "keys" / "alice").exists() is (code == 0)
 
 
 @pytest.mark.parametrize("text", ["", "0x12", "zz" * 32, "00" * 32, "ff" * 32, "11" * 33])
@@ -173,6 +198,4 @@ def test_foundry_reads_our_keys(swarm: CommandLine) -> None:
 
 
 def _no_stdin() -> None:
-    import os
-
     os.close(0)
