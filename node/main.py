@@ -35,8 +35,6 @@ log = structlog.get_logger()
 
 OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
 
-QUIET = {"log_to_driver": False, "logging_level": logging.WARNING}
-
 Wrap = Callable[[Devices], Devices]
 
 
@@ -124,7 +122,7 @@ def node_deployment(settings: NodeSettings) -> Deployment:
 
 @contextmanager
 def ray_connection(settings: NodeSettings) -> Iterator[None]:
-    """Connects to the Ray cluster of the settings, or starts a small one on loopback that ends with this process.
+    """Connects to the Ray cluster of the settings, or starts a small one that ends with this process; both want the token.
 
     Raises:
         UnavailableError: no cluster answers at the address, or it wants another token.
@@ -137,12 +135,11 @@ def ray_connection(settings: NodeSettings) -> Iterator[None]:
         "num_cpus": max(settings.threads, settings.job_cpus + settings.reserved_cpus),
         "num_gpus": settings.gpus,
         "object_store_memory": OBJECT_STORE_BYTES,
-        "_node_ip_address": "127.0.0.1",
         "include_dashboard": False,
     }
     arguments = {"address": settings.ray_address} if settings.ray_address else own
     try:
-        ray.init(**arguments, **QUIET)
+        ray.init(**arguments, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise UnavailableError(
             f"cannot join Ray at {settings.ray_address or 'this machine'}: {str(error).splitlines()[0]}",

@@ -54,7 +54,7 @@ class JsonHttp:
             try:
                 with attempt:
                     return self._once(method, path, body, timeout_s)
-            except httpx2.TransportError as error:
+            except httpx2.RequestError as error:
                 raise UnavailableError(
                     f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
                 ) from error

@@ -18,9 +18,20 @@ from swarm_chain.core.model import (
     WindowRecord,
     WindowState,
 )
-from swarm_chain.core.units import Address, BlockNumber, JobId, ProviderId, Signature, Timestamp, Wei, WindowId
+from swarm_chain.core.units import (
+    UINT128_MAX,
+    Address,
+    BlockNumber,
+    JobId,
+    ProviderId,
+    Signature,
+    Timestamp,
+    Wei,
+    WindowId,
+)
 
 MAX_LISTED = 4096
+MAX_DIGITS = 39  # of a uint128
 
 Json = dict[str, object]
 
@@ -146,8 +157,8 @@ def parse_epoch_proof(answer: Mapping[str, object]) -> EpochProof:
     return EpochProof(
         leaf=SettlementLeaf(
             provider_id=ProviderId(_integer(leaf, "providerId")),
-            cum_reward_wei=Wei(int(_text(leaf, "cumRewardWei"))),
-            cum_penalty_wei=Wei(int(_text(leaf, "cumPenaltyWei"))),
+            cum_reward_wei=_wei(leaf, "cumRewardWei"),
+            cum_penalty_wei=_wei(leaf, "cumPenaltyWei"),
         ),
         path=tuple(hash_from_hex(str(sibling)) for sibling in path),
     )
@@ -181,6 +192,13 @@ def _text(fields: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise _unreadable(name)
     return value
+
+
+def _wei(fields: Mapping[str, object], name: str) -> Wei:
+    text = _text(fields, name)
+    if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS) or int(text) > UINT128_MAX:
+        raise _unreadable(name)
+    return Wei(int(text))
 
 
 def _unreadable(name: str) -> UnavailableError:
