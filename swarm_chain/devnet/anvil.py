@@ -117,6 +117,8 @@ def find_anvil() -> Path:
 def _free_port(wanted: int) -> int:
     """The wanted port if nobody listens there, any free one for 0. Else another chain would answer in anvil's place."""
     with socket.socket() as probe:
+        # A port whose last connections are still fading away counts as free.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", wanted))
         except OSError as error:
