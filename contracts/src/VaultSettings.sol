@@ -62,6 +62,7 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
     function setExitGate(address gate) external restricted {
         // An address that is no gate would close every exit; it shows here, before anyone depends on it.
         IExitGate(gate).exitStatus();
+        IExitGate(gate).settledRootsOf(0);
 
         exitGate = IExitGate(gate);
 
