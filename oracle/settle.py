@@ -15,6 +15,7 @@ from oracle.model import (
     FoundViolation,
     Network,
     Plan,
+    Pools,
     PreviousEpoch,
     RewardLine,
     Settlement,
@@ -56,16 +57,7 @@ def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch |
     """
     _require_dense(state.providers, facts.epoch, previous)
     carried = previous.state if previous else EpochState(epoch=EpochNumber(0), carry_wei=Wei(0))
-    pools, lines = reward_epoch(
-        RewardInputs(
-            network=network,
-            providers=state.providers,
-            facts=facts,
-            carry_wei=carried.carry_wei,
-            gross_wei=dict(carried.gross_wei),
-            covered=covered_epochs(facts.epoch, previous),
-        )
-    )
+    pools, lines = _rewarded(state, facts, previous, network)
     found = _found(state, facts, lines, carried, network)
     leaves, jobs = _leaves(lines, previous), _job_outcomes(state, facts, previous)
     return Settlement(
@@ -134,6 +126,21 @@ def open_jobs(state: ChainState, previous: PreviousEpoch | None) -> tuple[JobRec
     """Give the jobs a report may judge: completed on chain and not judged by a report before."""
     judged = frozenset(previous.state.jobs) if previous else frozenset()
     return tuple(job for job in state.jobs if job.state is JobState.COMPLETED and job.job_id not in judged)
+
+
+def _rewarded(
+    state: ChainState, facts: EpochFacts, previous: PreviousEpoch | None, network: Network
+) -> tuple[Pools, tuple[RewardLine, ...]]:
+    return reward_epoch(
+        RewardInputs(
+            network=network,
+            providers=state.providers,
+            facts=facts,
+            carry_wei=previous.state.carry_wei if previous else Wei(0),
+            gross_wei=dict(previous.state.gross_wei) if previous else {},
+            covered=covered_epochs(facts.epoch, previous),
+        )
+    )
 
 
 def _found(

@@ -245,16 +245,7 @@ def _violation(
     params, row = inputs.network.params, charge.violation_class
     before = earlier.get((provider.provider_id, row), 0)
     severity = escalated(charge.least, before) if charge.escalates else charge.least
-    evidence = canonical_json(
-        {
-            "domain": EVIDENCE_DOMAIN,
-            "chainId": inputs.network.chain_id,
-            "epoch": inputs.facts.epoch,
-            "providerId": provider.provider_id,
-            "class": int(row),
-            "findings": list(charge.findings),
-        }
-    )
+    evidence = _evidence(provider, charge, inputs)
     violation = Violation(
         provider_id=provider.provider_id,
         violation_class=row,
@@ -266,6 +257,18 @@ def _violation(
         evidence_hash=keccak(evidence),
     )
     return FoundViolation(violation=violation, evidence=evidence)
+
+
+def _evidence(provider: ProviderRecord, charge: _Charge, inputs: ViolationInputs) -> bytes:
+    document = {
+        "domain": EVIDENCE_DOMAIN,
+        "chainId": inputs.network.chain_id,
+        "epoch": inputs.facts.epoch,
+        "providerId": provider.provider_id,
+        "class": int(charge.violation_class),
+        "findings": list(charge.findings),
+    }
+    return canonical_json(document)
 
 
 def _outcome_order(found: FoundViolation) -> tuple[int, int, bytes]:

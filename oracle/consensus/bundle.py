@@ -50,8 +50,6 @@ def assemble_bundle(
     """
     commitments = [signed for signed in pool.commitments if epoch_of(signed.commitment.window_id) == epoch]
     doubles = [signed for signed in pool.doubles if epoch_of(signed.commitment.window_id) == epoch]
-    digests = {job.job_id: job.receipt_digest for job in state.jobs}
-    domain = domain_separator(network.chain_id, network.beacon)
     observations = (signed for signed in pool.observations if signed.observation.epoch == epoch)
     return Bundle(
         chain_id=network.chain_id,
@@ -61,20 +59,9 @@ def assemble_bundle(
         previous_manifest_hash=previous_manifest_hash,
         observations=tuple(sorted(observations, key=lambda signed: address_bytes(signed.observation.member))),
         commitments=tuple(sorted(commitments, key=commitment_key)),
-        proofs=tuple(
-            sorted((signed for signed in pool.proofs if epoch_of(signed.proof.window_id) == epoch), key=proof_key)
-        ),
+        proofs=tuple(sorted((p for p in pool.proofs if epoch_of(p.proof.window_id) == epoch), key=proof_key)),
         equivocations=find_equivocations((*commitments, *doubles)),
-        receipts=tuple(
-            sorted(
-                (
-                    one
-                    for one in pool.receipts
-                    if digests.get(one.receipt.job_id) == receipt_digest(domain, one.receipt)
-                ),
-                key=lambda signed: signed.receipt.job_id,
-            )
-        ),
+        receipts=_receipts_on_chain(pool.receipts, state, domain_separator(network.chain_id, network.beacon)),
     )
 
 
@@ -115,6 +102,14 @@ def check_bundle(
         _check_equivocation(pair, state)
     for receipt in bundle.receipts:
         _check_receipt(receipt, state, domain)
+
+
+def _receipts_on_chain(
+    receipts: Iterable[SignedReceipt], state: ChainState, domain: Hash32
+) -> tuple[SignedReceipt, ...]:
+    digests = {job.job_id: job.receipt_digest for job in state.jobs}
+    named = (r for r in receipts if digests.get(r.receipt.job_id) == receipt_digest(domain, r.receipt))
+    return tuple(sorted(named, key=lambda signed: signed.receipt.job_id))
 
 
 def _check_ground(bundle: Bundle, state: ChainState, previous_manifest_hash: Hash32, network: Network) -> None:
