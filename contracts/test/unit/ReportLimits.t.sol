@@ -63,6 +63,15 @@ contract ReportLimitsTest is Reports {
         limits.check(_previous(0, 0), report);
     }
 
+    function test_check_whenTotalsGrowByExactlyTheCap_thenItDoesNotRevert() public {
+        _setLine(aliceId, 3 * CAP, 3 * CAP);
+        limits.check(_previous(0, 0), _draft(5));
+        _setLine(aliceId, 3 * CAP, 3 * CAP + 1);
+        Report memory report = _draft(5);
+        vm.expectRevert(abi.encodeWithSelector(IReportLimits.PenaltyAboveCap.selector, 3 * CAP + 1, 3 * CAP));
+        limits.check(_previous(0, 0), report);
+    }
+
     /// @dev Invariant 23: accepted exactly when the growth fits the epochs covered.
     function testFuzz_check_whenTotalsGrow_thenTheCapDecides(uint256 reward, uint256 penalty, uint32 missed) public {
         missed = uint32(bound(missed, 0, 30));
