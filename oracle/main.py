@@ -1,11 +1,14 @@
 """Wires a member and runs it: store, chain, key, clock, HTTP service."""
 
 import secrets
+import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import cast
 
 import structlog
@@ -21,12 +24,13 @@ from oracle.pipeline.desk import Desk
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
-from oracle.pipeline.replayer import ReplayProcess
+from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Timestamp
@@ -37,6 +41,7 @@ from swarm_chain.reference.backends import candidates, choose
 log = structlog.get_logger()
 
 JUDGE_THREADS = 1
+MAX_CONNECTIONS, BACKLOG = 4096, 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +64,10 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
 
     Raises:
         UnavailableError: chain or database do not answer.
-        InvalidInputError: deployment and preset do not fit.
+        InvalidInputError: deployment and preset do not fit, or the home folder cannot be made (exit 3).
     """
     network = read_network(connection.reader, connection.deployment)
-    home.mkdir(parents=True, exist_ok=True)
+    _make_home(home)
     engine = open_store(settings.store_url(home))
     replays = ReplayProcess(settings.replay_for)
     try:
@@ -72,33 +77,103 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         engine.dispose()
 
 
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot make {home}: {error.strerror}",
+            fix="set SWARM_HOME to a folder you may write",
+            code="bad_home",
+            exit_code=3,
+        ) from error
+
+
 def run_member(member: Member, settings: OracleSettings, deployment: Deployment) -> None:
-    """Serves and works until SIGINT or SIGTERM; ticks under way are finished."""
-    member.follower.poll()
-    server = uvicorn.Server(
-        uvicorn.Config(
+    """Serves and works until SIGINT or SIGTERM; ticks under way are finished, only a replay is broken off.
+
+    Raises:
+        InvalidInputError: it cannot listen on host and port (exit 3).
+        UnavailableError: the chain does not answer.
+    """
+    with _listening(settings.host, settings.port) as listener:
+        sight = member.follower.poll()
+        config = uvicorn.Config(
             create_app(member, deployment.contracts),
-            host=settings.host,
-            port=settings.port,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
+            limit_concurrency=MAX_CONNECTIONS,
         )
-    )
-    scheduler = start_cron(member, settings.poll_ms)
-    log.info("member_started", member=member.address, host=settings.host, port=settings.port)
-    try:
-        server.run()
-    finally:
-        scheduler.shutdown(wait=True)
-        log.info("member_stopped", member=member.address)
+        server = uvicorn.Server(config)
+        with _stopped_by_signals(server), _working(member, settings.poll_ms):
+            log.info("member_started", member=member.address, host=settings.host, port=listener.getsockname()[1])
+            if member.address not in sight.state.members:
+                log.warning("not_a_member", member=member.address, members=sight.state.members)
+            server.run(sockets=[listener])
+    log.info("member_stopped", member=member.address)
 
 
 def read_network(reader: ChainReader, deployment: Deployment) -> Network:
-    """The network of a deployment, with genesis as the contract has it."""
+    """The network of a deployment, with genesis as the contract has it.
+
+    Raises:
+        InvalidInputError: deployment and preset do not fit, or the contracts keep another length of an epoch (exit 3).
+        UnavailableError: the chain does not answer.
+    """
     params = load_params(deployment.params)
-    end = cast(int, reader.call(ContractCall(contract="EpochOracle", function="epochEnd", args=(0,))))
-    return network_of(deployment, params, Timestamp(end - params.epoch.epoch_for))
+    ends = [_epoch_end(reader, epoch) for epoch in (0, 1)]
+    if ends[1] - ends[0] != params.epoch.epoch_for:
+        raise InvalidInputError(
+            f"an epoch of this chain has {ends[1] - ends[0]} s, one of preset {params.name} {params.epoch.epoch_for} s",
+            fix="use the deployment file that was written when these contracts were deployed",
+            code="wrong_params",
+            exit_code=3,
+        )
+    return network_of(deployment, params, Timestamp(ends[0] - params.epoch.epoch_for))
+
+
+def _epoch_end(reader: ChainReader, epoch: int) -> int:
+    return cast(int, reader.call(ContractCall(contract="EpochOracle", function="epochEnd", args=(epoch,))))
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise InvalidInputError(
+            f"cannot listen on {host} port {port}: {error.strerror or error}",
+            fix="stop the program that uses it, or give another --host or --port",
+            code="cannot_listen",
+            exit_code=3,
+        ) from error
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Makes SIGINT and SIGTERM a wish to stop, also before the server runs and after it: uvicorn raises them once more."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _working(member: Member, poll_ms: int) -> Iterator[None]:
+    scheduler = start_cron(member, poll_ms)
+    try:
+        yield
+    finally:
+        scheduler.remove_all_jobs()
+        member.replays.close()
+        scheduler.shutdown(wait=True)
 
 
 def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess) -> Member:
@@ -125,7 +200,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         desk=desk,
         clock=clock,
         compute=_judging_backend(),
-        replay=replays.replay,
+        replays=replays,
         entropy=secrets.token_bytes,
         metrics=Metrics(),
         signer=signer,

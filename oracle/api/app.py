@@ -6,14 +6,16 @@ from fastapi import FastAPI
 
 from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
-from oracle.api.limits import BodyLimits, RateLimit
+from oracle.api.limits import BodyLimits
 from oracle.api.nodes import node_routes
 from oracle.api.public import epoch_routes, public_routes
+from oracle.api.rates import RateLimit, Rates
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
 
-MESSAGES_PER_SECOND = 20
-BURST = 60
+DESCRIPTION = """What a member of the oracle takes in from nodes and serves to everybody. Node messages carry their own
+EIP-712 signature (domain: ChallengeBeacon); times are chain time; wei and large integers are decimal strings.
+Every error is {"error", "message", "fix", "values"}."""
 
 
 def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
@@ -23,13 +25,22 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
         member: the member it speaks for.
         contracts: addresses by name, for `/v1/status`.
     """
-    app = FastAPI(title="Swarm oracle", version="1", redoc_url=None)
-    limit = RateLimit(member.clock.monotonic_ms, per_second=MESSAGES_PER_SECOND, burst=BURST)
+    app = FastAPI(title="Swarm oracle", version="1", description=DESCRIPTION, redoc_url=None)
+    rates = _rates(member)
     app.add_middleware(BodyLimits)
     install_error_handlers(app)
     app.include_router(public_routes(member, contracts))
-    app.include_router(node_routes(member.desk, limit))
-    app.include_router(spec_routes(member.desk))
-    app.include_router(job_routes(member.desk))
-    app.include_router(epoch_routes(member))
+    app.include_router(node_routes(member.desk, rates))
+    app.include_router(spec_routes(member.desk, rates))
+    app.include_router(job_routes(member.desk, rates))
+    app.include_router(epoch_routes(member, rates))
     return app
+
+
+def _rates(member: Member) -> Rates:
+    now = member.clock.monotonic_ms
+    return Rates(
+        nodes=RateLimit(now, per_second=20, burst=60),
+        specs=RateLimit(now, per_second=1, burst=20),
+        answers=RateLimit(now, per_second=10, burst=40),
+    )

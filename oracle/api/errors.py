@@ -7,19 +7,24 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from swarm_chain.core.errors import SwarmError
+from swarm_chain.core.errors import SwarmError, UnavailableError
 
 log = structlog.get_logger()
 
-NOT_FOUND = frozenset({"unknown_job", "unknown_window", "unknown_epoch", "unknown_document", "unknown_spec"})
+NOT_FOUND = frozenset(
+    {"unknown_job", "unknown_window", "unknown_epoch", "unknown_document", "unknown_spec", "unknown_provider"}
+)
+SHOWN = 200  # characters of a caller's own words that an answer repeats
 
 
 def install_error_handlers(app: FastAPI) -> None:
     """Registers the handlers of the four families, of malformed bodies and of crashes."""
     app.add_exception_handler(SwarmError, _swarm_error)
     app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(OperationalError, _store_away)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _crash)
 
@@ -41,15 +46,26 @@ async def _swarm_error(request: Request, raised: Exception) -> JSONResponse:
 
 async def _malformed(request: Request, raised: Exception) -> JSONResponse:
     first = cast(RequestValidationError, raised).errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
+    where = _shown(".".join(str(part) for part in first["loc"]))
     log.info("request_malformed", path=request.url.path, where=where, kind=first["type"])
     document = {
         "error": "malformed",
-        "message": f"{where}: {first['msg']}",
+        "message": f"{where}: {_shown(first['msg'])}",
         "fix": "see /docs",
         "values": {"at": where},
     }
     return JSONResponse(document, status_code=422)
+
+
+def _shown(text: str) -> str:
+    # Names of unknown fields are the caller's: any length, and halves of characters that UTF-8 cannot write.
+    return text[:SHOWN].encode("utf-8", "replace").decode()
+
+
+async def _store_away(request: Request, raised: Exception) -> JSONResponse:
+    log.error("store_unavailable", path=request.url.path, reason=str(cast(OperationalError, raised).orig))
+    error = UnavailableError("this member's database does not answer", code="store_unavailable", fix="try again later")
+    return await _swarm_error(request, error)
 
 
 async def _http_error(_request: Request, raised: Exception) -> JSONResponse:

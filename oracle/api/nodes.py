@@ -1,56 +1,48 @@
 """What nodes send: heartbeats, commitments, proofs; and what they ask before."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 
-from oracle.api.limits import RateLimit
+from oracle.api.answers import (
+    POSTED,
+    AcceptedAnswer,
+    CommitmentAnswer,
+    Json,
+    PlansAnswer,
+    WindowsAnswer,
+    errors,
+)
+from oracle.api.rates import Rates, host_of
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.intake import plans_of, take_commitment, take_heartbeat, take_proof
 from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
 from oracle.store import evidence
 from oracle.store.evidence import Saved
 from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.errors import RejectedError
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.units import Address, epoch_of
 
 
-def node_routes(desk: Desk, limit: RateLimit) -> APIRouter:
+def node_routes(desk: Desk, rates: Rates) -> APIRouter:
     """Routes of nodes.
 
     Args:
         desk: where messages arrive.
-        limit: buckets by host and node.
+        rates: buckets by host and node.
     """
     router = APIRouter(prefix="/v1", tags=["nodes"])
+    _add_messages(router, desk, rates)
 
-    @router.post("/heartbeats", status_code=202)
-    def post_heartbeat(body: HeartbeatBody, request: Request) -> dict[str, object]:
-        limit.take(_host(request), body.heartbeat.node)
-        return {"duplicate": not take_heartbeat(desk, *body.to_core())}
-
-    @router.post("/commitments", status_code=202)
-    def post_commitment(body: CommitmentBody, request: Request, response: Response) -> dict[str, object]:
-        limit.take(_host(request), body.commitment.node)
-        saved, received = take_commitment(desk, body.to_core())
-        if saved is Saved.CONFLICT:
-            response.status_code = 409
-            kept = to_hex(received.signed.commitment.root)
-            message = f"root {kept} was committed before; both signatures are kept as evidence"
-            return {"error": "equivocation", "message": message, "fix": "", "values": {"root": kept}}
-        return {"elapsedMs": received.elapsed_ms, "duplicate": saved is Saved.DUPLICATE}
-
-    @router.post("/proofs", status_code=202)
-    def post_proof(body: ProofBody, request: Request) -> dict[str, object]:
-        limit.take(_host(request), body.proof.node)
-        return {"duplicate": take_proof(desk, body.to_core()) is not Saved.NEW}
-
-    @router.get("/windows/current")
-    def current_windows() -> dict[str, object]:
+    @router.get("/windows/current", response_model=WindowsAnswer, responses=errors(503))
+    def current_windows() -> Json:
+        """Compute windows of the running epoch."""
         sight = desk.sight()
         epoch = desk.network.epoch_at(sight.now)
         return {"windows": [_window(desk, w) for w in sight.state.windows if epoch_of(w.window_id) == epoch]}
 
-    @router.get("/plans/{node}")
-    def plans_of_node(node: HexAddress) -> dict[str, object]:
+    @router.get("/plans/{node}", response_model=PlansAnswer, responses=errors(503))
+    def plans_of_node(node: HexAddress) -> Json:
+        """Runs the devices of a node owe in every window of the running epoch."""
         shapes = plans_of(desk, Address(node))
         plans = [{"device": d, "m": s.m, "n": s.n, "steps": s.steps} for d, s in sorted(shapes.items())]
         return {"epoch": desk.network.epoch_at(desk.sight().now), "plans": plans}
@@ -58,7 +50,42 @@ def node_routes(desk: Desk, limit: RateLimit) -> APIRouter:
     return router
 
 
-def _window(desk: Desk, window: WindowRecord) -> dict[str, object]:
+def _add_messages(router: APIRouter, desk: Desk, rates: Rates) -> None:
+    def charge(request: Request, node: str) -> None:
+        rates.nodes.take(host_of(request), node if Address(node) in desk.sight().nodes else "")
+
+    @router.post("/heartbeats", status_code=202, response_model=AcceptedAnswer, responses=errors(*POSTED))
+    def post_heartbeat(body: HeartbeatBody, request: Request) -> Json:
+        """A node's sign of life."""
+        charge(request, body.heartbeat.node)
+        return {"duplicate": not take_heartbeat(desk, *body.to_core())}
+
+    @router.post("/commitments", status_code=202, response_model=CommitmentAnswer, responses=errors(*POSTED, 404, 409))
+    def post_commitment(body: CommitmentBody, request: Request) -> Json:
+        """The root of a device's run in an open window; the first one counts."""
+        charge(request, body.commitment.node)
+        saved, received = take_commitment(desk, body.to_core())
+        if saved is Saved.CONFLICT:
+            raise _equivocation(to_hex(received.signed.commitment.root))
+        return {"elapsedMs": received.elapsed_ms, "duplicate": saved is Saved.DUPLICATE}
+
+    @router.post("/proofs", status_code=202, response_model=AcceptedAnswer, responses=errors(*POSTED, 404))
+    def post_proof(body: ProofBody, request: Request) -> Json:
+        """The drawn rows of a commitment; the first proof counts."""
+        charge(request, body.proof.node)
+        return {"duplicate": take_proof(desk, body.to_core()) is not Saved.NEW}
+
+
+def _equivocation(root: str) -> RejectedError:
+    return RejectedError(
+        f"root {root} was committed before; both signatures are kept as evidence",
+        code="equivocation",
+        fix="nothing can be done: two commitments for one window and device are a proof by themselves",
+        values={"root": root},
+    )
+
+
+def _window(desk: Desk, window: WindowRecord) -> Json:
     c = desk.network.params.compute
     received = sum(r.first for r in evidence.arrivals(desk.engine, [window.window_id]))
     return {
@@ -74,7 +101,3 @@ def _window(desk: Desk, window: WindowRecord) -> dict[str, object]:
         "commitUntil": window.opened_at + c.commit_for if window.opened_at else 0,
         "openUntil": window.closed_at + c.open_for if window.closed_at else 0,
     }
-
-
-def _host(request: Request) -> str:
-    return request.client.host if request.client else ""

@@ -3,12 +3,27 @@
 import json
 from collections.abc import Mapping
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from oracle.api.answers import (
+    EpochPath,
+    EpochsAnswer,
+    HealthAnswer,
+    Json,
+    ProofAnswer,
+    ProviderPath,
+    ReadyAnswer,
+    ShardPath,
+    StatusAnswer,
+    errors,
+    raw,
+)
+from oracle.api.rates import Rates, host_of
 from oracle.pipeline.member import Member
 from oracle.publish.answers import dump_document, explain_document, outcomes_document, proof_document
 from oracle.publish.bundle import parse_bundle
+from oracle.publish.report import PublishedEpoch
 from oracle.publish.trees import settlement_domain
 from oracle.store import documents
 from swarm_chain.core.encoding import to_hex
@@ -17,7 +32,7 @@ from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import Address, EpochNumber, ProviderId
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-DOCUMENTS = {"manifest": "application/json", "bundle": "application/json", "state": "application/json"}
+DOCUMENTS = frozenset({"manifest", "bundle", "state"})
 
 
 def public_routes(member: Member, contracts: Mapping[str, Address]) -> APIRouter:
@@ -28,70 +43,107 @@ def public_routes(member: Member, contracts: Mapping[str, Address]) -> APIRouter
         contracts: addresses by name, for `/v1/status`.
     """
     router = APIRouter(tags=["public"])
+    _add_probes(router, member)
 
-    @router.get("/healthz")
-    def healthz() -> dict[str, object]:
-        return {"ok": True}
-
-    @router.get("/readyz")
-    def readyz() -> dict[str, object]:
-        return {"ok": True, "block": member.follower.sight.latest.number}
-
-    @router.get("/metrics")
-    def metrics() -> Response:
-        return Response(generate_latest(member.metrics.registry), media_type=CONTENT_TYPE_LATEST)
-
-    @router.get("/v1/status")
-    def status() -> dict[str, object]:
+    @router.get("/v1/status", response_model=StatusAnswer, responses=errors(503))
+    def status() -> Json:
+        """Which network this member works for, and how far it sees."""
         return _status(member, contracts)
 
-    @router.get("/v1/epochs")
-    def epochs() -> dict[str, object]:
+    @router.get("/v1/epochs", response_model=EpochsAnswer, responses=errors(503))
+    def epochs() -> Json:
+        """Every report the chain accepted."""
         return {"epochs": [_epoch(member, root) for root in member.follower.sight.state.roots]}
 
     return router
 
 
-def epoch_routes(member: Member) -> APIRouter:
-    """Routes of one published epoch."""
-    router = APIRouter(prefix="/v1/epochs/{epoch}", tags=["epochs"])
+def _add_probes(router: APIRouter, member: Member) -> None:
+    @router.get("/healthz", response_model=HealthAnswer, responses=errors())
+    def healthz() -> Json:
+        """The process answers."""
+        return {"ok": True}
 
-    @router.get("/shards/{index}")
-    def shard(epoch: int, index: int) -> Response:
+    @router.get("/readyz", response_model=ReadyAnswer, responses=errors(503))
+    def readyz() -> Json:
+        """The member has seen the chain."""
+        return {"ok": True, "block": member.follower.sight.latest.number}
+
+    @router.get("/metrics", response_class=Response, responses=errors() | raw("text/plain", "Prometheus text format."))
+    def metrics() -> Response:
+        """Gauges and counters of this member."""
+        return Response(generate_latest(member.metrics.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def epoch_routes(member: Member, rates: Rates) -> APIRouter:
+    """Routes of one published epoch.
+
+    Args:
+        member: whose published epochs are served.
+        rates: some answers may need the epoch built again, so each host only so often.
+    """
+    router = APIRouter(prefix="/v1/epochs/{epoch}", tags=["epochs"])
+    _add_answers(router, member, rates)
+
+    @router.get(
+        "/shards/{index}",
+        response_class=Response,
+        responses=errors(404)
+        | raw("application/octet-stream", "32 bytes a leaf: cumReward, cumPenalty, uint128 each."),
+    )
+    def shard(epoch: EpochPath, index: ShardPath) -> Response:
+        """A shard of the settlement leaves."""
         return _document(member, epoch, f"shards/{index}", "application/octet-stream")
 
-    @router.get("/proofs/{provider}")
-    def proof(epoch: int, provider: int) -> dict[str, object]:
-        root = _root(member, epoch)
-        published = member.archive.published(EpochNumber(epoch))
-        return dict(proof_document(published, ProviderId(provider), root.index))
-
-    @router.get("/outcomes")
-    def outcomes(epoch: int) -> dict[str, object]:
-        return dict(outcomes_document(member.archive.published(EpochNumber(epoch))))
-
-    @router.get("/dump")
-    def dump(epoch: int) -> Response:
-        published = member.archive.published(EpochNumber(epoch))
-        content = json.dumps(dump_document(published, settlement_domain(member.network)))
-        return Response(content, media_type="application/json", headers=FOREVER)
-
-    @router.get("/explain/{provider}")
-    def explain(epoch: int, provider: int) -> dict[str, object]:
-        published = member.archive.published(EpochNumber(epoch))
-        state = member.archive.state_at(parse_bundle(published.bundle).ref_block)
-        return dict(explain_document(published, state, ProviderId(provider)))
-
-    @router.get("/{name}")
-    def document(epoch: int, name: str) -> Response:
+    @router.get(
+        "/{name}",
+        response_class=Response,
+        responses=errors(404) | raw("application/json", "Canonical JSON, the exact bytes that were hashed."),
+    )
+    def document(epoch: EpochPath, name: str) -> Response:
+        """The manifest, bundle or state of an epoch."""
         if name not in DOCUMENTS:
             raise InvalidInputError(f"no document {name[:40]!r}", code="unknown_document", fix="see /docs")
-        return _document(member, epoch, name, DOCUMENTS[name])
+        return _document(member, epoch, name, "application/json")
 
     return router
 
 
-def _status(member: Member, contracts: Mapping[str, Address]) -> dict[str, object]:
+def _add_answers(router: APIRouter, member: Member, rates: Rates) -> None:
+    def published_of(request: Request, epoch: int) -> PublishedEpoch:
+        rates.answers.take(host_of(request), "")
+        return member.archive.published(EpochNumber(epoch))
+
+    @router.get("/proofs/{provider}", response_model=ProofAnswer, responses=errors(404, 429, 503))
+    def proof(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
+        """A provider's leaf and its path to the root on chain."""
+        root = _root(member, epoch)
+        return dict(proof_document(published_of(request, epoch), ProviderId(provider), root.index))
+
+    @router.get("/outcomes", response_model=Json, responses=errors(404, 429))
+    def outcomes(epoch: EpochPath, request: Request) -> Json:
+        """Violations and judged jobs of an epoch with their paths to the outcomes root."""
+        return dict(outcomes_document(published_of(request, epoch)))
+
+    @router.get(
+        "/dump",
+        response_class=Response,
+        responses=errors(404, 429) | raw("application/json", "Loads with StandardMerkleTree.load of OpenZeppelin."),
+    )
+    def dump(epoch: EpochPath, request: Request) -> Response:
+        """The settlement tree in the dump format of OpenZeppelin's StandardMerkleTree."""
+        content = json.dumps(dump_document(published_of(request, epoch), settlement_domain(member.network)))
+        return Response(content, media_type="application/json", headers=FOREVER)
+
+    @router.get("/explain/{provider}", response_model=Json, responses=errors(404, 429))
+    def explain(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
+        """Every input of a provider's reward and penalty, from measurement to leaf."""
+        published = published_of(request, epoch)
+        state = member.archive.state_at(parse_bundle(published.bundle).ref_block)
+        return dict(explain_document(published, state, ProviderId(provider)))
+
+
+def _status(member: Member, contracts: Mapping[str, Address]) -> Json:
     sight = member.follower.sight
     return {
         "chainId": member.network.chain_id,
@@ -106,7 +158,7 @@ def _status(member: Member, contracts: Mapping[str, Address]) -> dict[str, objec
     }
 
 
-def _epoch(member: Member, root: RootRecord) -> dict[str, object]:
+def _epoch(member: Member, root: RootRecord) -> Json:
     report_hash = documents.document(member.engine, root.epoch, "report-hash")
     now = member.follower.sight.now
     state = "disabled" if root.disabled else "active" if root.activates_at <= now else "accepted"

@@ -37,7 +37,7 @@ from oracle.store import documents, evidence
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import ZERO_HASH, EpochNumber
+from swarm_chain.core.units import ZERO_HASH, EpochNumber, Timestamp
 
 log = structlog.get_logger()
 
@@ -77,7 +77,7 @@ def _open_window(member: Member, _sight: Sight, action: OpenWindow) -> None:
 
 
 def _close_window(member: Member, _sight: Sight, action: CloseWindow) -> None:
-    received = [r.signed.commitment for r in evidence.arrivals(member.engine, [action.window_id]) if r.first]
+    received = [r.signed.commitment for r in evidence.seal(member.engine, action.window_id)]
     args = (action.window_id, commitments_root(received), len(received))
     _send(
         member,
@@ -153,17 +153,13 @@ def _open_case(member: Member, sight: Sight, action: OpenCase) -> None:
         raise InconsistentError("a case without a violation")
     path = outcome_path(member.archive.published(_epoch_of_root(sight, outcome.root_index)), outcome.position)
     args = (astuple(outcome.violation), outcome.root_index, path)
-    _keep(
-        member,
-        action,
-        f"case:{to_hex(outcome.case_id or b'')}:open",
-        ContractCall(contract="SlashingCourt", function="open", args=args),
-    )
+    call = ContractCall(contract="SlashingCourt", function="open", args=args)
+    _keep(member, sight, action, (f"case:{to_hex(outcome.case_id or b'')}:open", call))
 
 
-def _execute_case(member: Member, _sight: Sight, action: ExecuteCase) -> None:
+def _execute_case(member: Member, sight: Sight, action: ExecuteCase) -> None:
     call = ContractCall(contract="SlashingCourt", function="execute", args=(action.case_id,))
-    _keep(member, action, f"case:{to_hex(action.case_id)}:execute", call)
+    _keep(member, sight, action, (f"case:{to_hex(action.case_id)}:execute", call))
 
 
 def _settle_job(member: Member, sight: Sight, action: SettleJob) -> None:
@@ -172,12 +168,8 @@ def _settle_job(member: Member, sight: Sight, action: SettleJob) -> None:
         raise InconsistentError("a job outcome without a job")
     path = outcome_path(member.archive.published(_epoch_of_root(sight, outcome.root_index)), outcome.position)
     args = (astuple(outcome.job), outcome.root_index, path)
-    _keep(
-        member,
-        action,
-        f"job:{outcome.job.job_id}:settle",
-        ContractCall(contract="JobEscrow", function="settleJob", args=args),
-    )
+    call = ContractCall(contract="JobEscrow", function="settleJob", args=args)
+    _keep(member, sight, action, (f"job:{outcome.job.job_id}:settle", call))
 
 
 def _send(member: Member, key: str, call: ContractCall) -> None:
@@ -186,11 +178,12 @@ def _send(member: Member, key: str, call: ContractCall) -> None:
     transact(member.sender, key, call)
 
 
-def _keep(member: Member, action: Action, key: str, call: ContractCall) -> None:
+def _keep(member: Member, sight: Sight, action: Action, intent: tuple[str, ContractCall]) -> None:
     try:
-        _send(member, key, call)
+        _send(member, *intent)
     except RejectedError:
-        member.refused.add(action)  # done by somebody else, or never possible: it is not asked for again
+        # Done by somebody else, or not possible now: others come first, and it is asked for again an epoch later.
+        member.refused[action] = Timestamp(sight.now + member.network.params.epoch.epoch_for)
         raise
 
 

@@ -53,25 +53,36 @@ def require_node(sight: Sight, node: Address) -> ProviderRecord:
     return provider
 
 
-def require_window(sight: Sight, window_id: WindowId, state: WindowState) -> WindowRecord:
-    """A window in the given state.
+def require_window(sight: Sight, window_id: WindowId, *states: WindowState) -> WindowRecord:
+    """A window in one of the given states.
+
+    Args:
+        sight: the chain.
+        window_id: the window.
+        states: in the order a window passes through them.
 
     Raises:
-        InvalidInputError: no such window, or it is past that state.
-        UnavailableError: it has not come to that state yet; the sender saw the chain first.
+        InvalidInputError: no such window, or it is past those states.
+        UnavailableError: it has not come to them yet; the sender saw the chain first.
     """
     window = next((w for w in sight.state.windows if w.window_id == window_id), None)
     if window is None:
         raise InvalidInputError(f"window {window_id} is unknown", code="unknown_window")
-    if window.state < state:
-        raise UnavailableError(f"window {window_id} is not {state.name.lower()} here yet", retry_after=1)
-    if window.state is not state:
-        raise InvalidInputError(
-            f"window {window_id} is {window.state.name.lower()}, not {state.name.lower()}",
-            code="wrong_window_state",
-            values={"have": window.state.name.lower(), "want": state.name.lower()},
-        )
+    if window.state < states[0]:
+        raise UnavailableError(f"window {window_id} is not {states[0].name.lower()} here yet", retry_after=1)
+    if window.state not in states:
+        raise wrong_state(window, window.state.name.lower(), states[0].name.lower())
     return window
+
+
+def wrong_state(window: WindowRecord, have: str, want: str) -> InvalidInputError:
+    """The refusal of a message that came too late for its window."""
+    return InvalidInputError(
+        f"window {window.window_id} is {have}, not {want}",
+        code="wrong_window_state",
+        fix="see /v1/windows/current",
+        values={"have": have, "want": want},
+    )
 
 
 def require_fresh(now: Timestamp, issued_at: int, expires_at: int, longest: int) -> None:

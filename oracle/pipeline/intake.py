@@ -1,7 +1,7 @@
 """Takes in what nodes say about compute: heartbeats, commitments, proofs. Everything is checked before it is kept."""
 
 from oracle.judge.windows import owed_shapes
-from oracle.pipeline.desk import Desk, require_fresh, require_node, require_window
+from oracle.pipeline.desk import Desk, require_fresh, require_node, require_window, wrong_state
 from oracle.publish.json_codec import dump_signed_proof
 from oracle.store import evidence
 from oracle.store.evidence import Received, Saved
@@ -10,6 +10,8 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof, WindowState
 from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest, require_signed_by
 from swarm_chain.core.units import Address, Signature
+
+_AFTER_OPEN = (WindowState.CLOSED, WindowState.DRAWN)
 
 
 def take_heartbeat(desk: Desk, heartbeat: Heartbeat, signature: Signature) -> bool:
@@ -33,35 +35,45 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
     """Keeps a commitment with this member's measurement of its arrival.
 
     Returns:
-        NEW, DUPLICATE or CONFLICT (another root for the same window and device), and the one that counts.
+        NEW, DUPLICATE or CONFLICT (another root for the same window and device), and the one that counts. The last two
+        also after the window closed: an answer that was lost is given again, and a second root stays evidence.
 
     Raises:
         InvalidInputError: not a live node's, window not open, not the planned shape, or not signed by the node.
+        UnavailableError: the window is not open here yet, or this member cannot measure it.
     """
     arrived_ms = desk.clock.monotonic_ms()
     sight, commitment = desk.sight(), signed.commitment
     require_node(sight, commitment.node)
     _require_shape(desk, commitment)
     require_signed_by(commitment.node, commitment_digest(desk.domain, commitment), signed.signature)
-    require_window(sight, commitment.window_id, WindowState.OPEN)
+    window = require_window(sight, commitment.window_id, WindowState.OPEN, *_AFTER_OPEN)
     opened_ms = evidence.seen_ms(desk.engine, commitment.window_id)
-    if opened_ms is None:
+    is_open = window.state is WindowState.OPEN
+    if is_open and opened_ms is None:
         raise UnavailableError(f"this member has not seen window {commitment.window_id} open yet", retry_after=1)
-    if arrived_ms < opened_ms:
+    if is_open and arrived_ms < (opened_ms or 0):
         raise UnavailableError("this member restarted its clock and sits this window out", retry_after=30)
-    return evidence.save_commitment(desk.engine, signed, max(arrived_ms - opened_ms, 1))
+    elapsed_ms = max(arrived_ms - (opened_ms or 0), 1)
+    saved, received = evidence.save_commitment(desk.engine, signed, elapsed_ms, is_open=is_open)
+    if saved is Saved.LATE:
+        raise wrong_state(window, "closed to commitments", "open")
+    return saved, received
 
 
 def take_proof(desk: Desk, signed: SignedProof) -> Saved:
     """Keeps the openings of a drawn window; whether they are true is the judge's to say.
 
     Raises:
-        InvalidInputError: not a live node's, window not drawn, no such commitment, or not signed by the node.
+        InvalidInputError: not a live node's, window not drawn, too late, no such commitment, or not signed by the node.
+        UnavailableError: the window is not drawn here yet.
     """
     sight, proof = desk.sight(), signed.proof
     require_node(sight, proof.node)
     require_signed_by(proof.node, proof_digest(desk.domain, proof), signed.signature)
-    require_window(sight, proof.window_id, WindowState.DRAWN)
+    window = require_window(sight, proof.window_id, WindowState.DRAWN)
+    if sight.now >= window.closed_at + desk.network.params.compute.open_for:
+        raise wrong_state(window, "closed to openings", "drawn")
     _require_commitment(desk, signed)
     document = dump_signed_proof(signed)
     return evidence.save_proof(desk.engine, proof.window_id, proof.node, proof.device, document)

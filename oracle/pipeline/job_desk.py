@@ -4,21 +4,28 @@ from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk, require_node
 from oracle.publish.json_codec import dump_signed_receipt, parse_signed_receipt
 from oracle.store import jobs as store
+from oracle.store.jobs import SpecShelf
 from swarm_chain.core.checkpoints import (
     MAX_CHECKPOINT_BYTES,
     checkpoint_tree,
+    checkpoints_to_upload,
     content_hash,
+    draw_segments,
+    job_seed,
     opens_checkpoint,
     path_hash,
 )
 from swarm_chain.core.encoding import canonical_json, keccak
-from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.merkle import root
 from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import checkpoint_digest, receipt_digest, require_signed_by
 from swarm_chain.core.units import Hash32, JobId, Signature
 
 MAX_SPEC_BYTES = 64 * 1024
+MAX_RECEIPTS = 8  # a node may correct itself before it completes a job on chain, but not for ever
+DRAW_DELAY_BLOCKS = 2
+SPEC_SHELF = SpecShelf(max_bytes=256 * 1024 * 1024, keep_for=24 * 3600)
 
 
 def take_spec(desk: Desk, spec: dict[str, object]) -> Hash32:
@@ -26,6 +33,7 @@ def take_spec(desk: Desk, spec: dict[str, object]) -> Hash32:
 
     Raises:
         InvalidInputError: floats in it, or larger than 64 KiB.
+        UnavailableError: too many specs wait for their jobs.
     """
     document = canonical_json(spec)
     if len(document) > MAX_SPEC_BYTES:
@@ -33,7 +41,15 @@ def take_spec(desk: Desk, spec: dict[str, object]) -> Hash32:
             f"spec has {len(document)} bytes", fix=f"keep it below {MAX_SPEC_BYTES}", code="too_large"
         )
     spec_hash = keccak(document)
-    store.save_spec(desk.engine, spec_hash, document)
+    sight = desk.sight()
+    posted = [job.spec_hash for job in sight.state.jobs]
+    if not store.shelve_spec(desk.engine, SPEC_SHELF, (spec_hash, document), sight.now, posted):
+        raise UnavailableError(
+            "this member keeps no more specs of jobs that nobody posted",
+            fix="try another member, or again later",
+            code="specs_full",
+            retry_after=600,
+        )
     return spec_hash
 
 
@@ -44,7 +60,8 @@ def take_receipt(desk: Desk, job_id: JobId, signed: SignedReceipt) -> bool:
         False if this receipt was there.
 
     Raises:
-        InvalidInputError: another job's, another node's, not signed by it, or checkpoints that do not make the root.
+        InvalidInputError: another job's, another node's, not signed by it, not the one the chain names once it names one,
+            one too many, or checkpoints that do not make the root.
     """
     receipt = signed.receipt
     job = require_job(desk, job_id)
@@ -53,11 +70,25 @@ def take_receipt(desk: Desk, job_id: JobId, signed: SignedReceipt) -> bool:
     require_node(desk.sight(), receipt.node)
     digest = receipt_digest(desk.domain, receipt)
     require_signed_by(receipt.node, digest, signed.signature)
+    if any(job.receipt_digest) and digest != job.receipt_digest:
+        raise InvalidInputError(f"job {job_id} was completed with another receipt", code="wrong_receipt")
     if len(signed.checkpoints) != receipt.checkpoint_count:
         raise InvalidInputError("the receipt names another number of checkpoints", code="checkpoint_count")
     if receipt.checkpoint_count and root(checkpoint_tree(signed.checkpoints)) != receipt.checkpoint_root:
         raise InvalidInputError("the checkpoints do not make the receipt's root", code="checkpoint_root")
-    return store.save_receipt(desk.engine, job_id, digest, dump_signed_receipt(signed))
+    saved = store.save_receipt(desk.engine, job_id, digest, dump_signed_receipt(signed), _room(job))
+    if saved is None:
+        raise InvalidInputError(
+            f"job {job_id} has {MAX_RECEIPTS} receipts already",
+            code="too_many_receipts",
+            fix="complete the job on chain: the receipt named there is always taken",
+        )
+    return saved
+
+
+def _room(job: JobRecord) -> int:
+    # The one the chain names has passed the check above and always finds a place.
+    return MAX_RECEIPTS + any(job.receipt_digest)
 
 
 def take_checkpoint(
@@ -69,17 +100,35 @@ def take_checkpoint(
         False if it was there.
 
     Raises:
-        InvalidInputError: no receipt yet, not signed by the job's node, too large, or not the committed content.
+        InvalidInputError: no receipt yet, not drawn, not signed by the job's node, too large, or not the committed
+            content.
+        UnavailableError: the draw is not made here yet; the sender saw the chain first.
     """
     if len(content) > MAX_CHECKPOINT_BYTES:
         raise InvalidInputError(f"a checkpoint may have {MAX_CHECKPOINT_BYTES} bytes", code="too_large")
-    signed = receipt_of(desk, require_job(desk, job_id))
+    job = require_job(desk, job_id)
+    signed = receipt_of(desk, job)
+    _require_drawn(desk, job, index, signed.receipt.checkpoint_count)
     node, hashed = signed.receipt.node, content_hash(content)
     require_signed_by(node, checkpoint_digest(desk.domain, job_id, node, index, hashed, path_hash(path)), signature)
     receipt = signed.receipt
     if not opens_checkpoint(receipt.checkpoint_root, receipt.checkpoint_count, index, hashed, path):
         raise InvalidInputError(f"this is not checkpoint {index} of job {job_id}", code="wrong_checkpoint")
     return store.save_checkpoint(desk.engine, job_id, index, hashed, content)
+
+
+def _require_drawn(desk: Desk, job: JobRecord, index: int, count: int) -> None:
+    drawn = drawn_segments(desk, job)
+    if not drawn:
+        raise UnavailableError(f"the segments of job {job.job_id} are not drawn here yet", retry_after=1)
+    wanted = checkpoints_to_upload(drawn, count)
+    if index not in wanted:
+        raise InvalidInputError(
+            f"checkpoint {index} of job {job.job_id} was not drawn",
+            code="not_drawn",
+            fix="send the start of each drawn segment and the last checkpoint",
+            values={"drawn": list(wanted)},
+        )
 
 
 def require_job(desk: Desk, job_id: JobId) -> JobRecord:
@@ -111,3 +160,16 @@ def result_of(desk: Desk, job: JobRecord) -> bytes | None:
     signed = receipt_of(desk, job)
     last = signed.receipt.checkpoint_count - 1
     return store.checkpoint_content(desk.engine, job.job_id, last, signed.checkpoints[last]) if last >= 0 else None
+
+
+def drawn_segments(desk: Desk, job: JobRecord) -> tuple[int, ...]:
+    """Segments of a completed job that are replayed; none while the deciding block does not exist or no run was kept."""
+    sight = desk.sight()
+    completed = sight.facts.completed_blocks.get(job.job_id)
+    if completed is None or completed + DRAW_DELAY_BLOCKS > sight.latest.number:
+        return ()
+    segments = receipt_of(desk, job).receipt.checkpoint_count - 1
+    if segments < 1:
+        return ()
+    deciding = desk.reader.block(completed + DRAW_DELAY_BLOCKS)
+    return draw_segments(job_seed(deciding.hash, job.receipt_digest), job.job_id, segments)

@@ -11,10 +11,9 @@ from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.metrics import Metrics
-from oracle.pipeline.replayer import Replay
 from oracle.pipeline.transact import Sender
 from swarm_chain.core.rowchain import Compute
-from swarm_chain.core.units import Address
+from swarm_chain.core.units import Address, Hash32, Timestamp
 from swarm_chain.ports import ChainReader, Clock, Signer
 
 
@@ -23,6 +22,18 @@ class Entropy(Protocol):
 
     def __call__(self, size: int, /) -> bytes:
         """That many unpredictable bytes."""
+        ...
+
+
+class Replays(Protocol):
+    """What replays training segments."""
+
+    def replay(self, spec: bytes, start: bytes, segment: int) -> Hash32:
+        """Content hash of the checkpoint at the end of a segment."""
+        ...
+
+    def close(self) -> None:
+        """Ends a replay under way and takes no other."""
         ...
 
 
@@ -38,12 +49,12 @@ class Member:
     desk: Desk
     clock: Clock
     compute: Compute
-    replay: Replay
+    replays: Replays
     entropy: Entropy
     metrics: Metrics
     signer: Signer | None = None
     sender: Sender | None = None
-    refused: set[Action] = field(default_factory=set)  # keeper actions the chain rejected for good
+    refused: dict[Action, Timestamp] = field(default_factory=dict)  # keeper actions not to ask for until then
 
     @property
     def address(self) -> Address | None:

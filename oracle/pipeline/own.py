@@ -49,7 +49,7 @@ def own_view(member: Member, sight: Sight) -> OwnView:
         windows=tuple(_window(member, window_id(epoch, number)) for number in numbers),
         reports=tuple(_report(member, EpochNumber(e)) for e in range(max(epoch - 2, 0), epoch)),
         outcomes=tuple(outcome for root in sight.state.roots[-OUTCOME_ROOTS:] for outcome in _outcomes(member, root)),
-        refused=frozenset(member.refused),
+        refused=frozenset(action for action, until in member.refused.items() if sight.now < until),
     )
 
 

@@ -46,7 +46,7 @@ def choose_action(member: Member) -> Action:
 
 def judge_jobs(member: Member) -> None:
     """Judges completed jobs; slow, so it has an entry of its own."""
-    for finding in judge_completed(member.desk, member.replay):
+    for finding in judge_completed(member.desk, member.replays.replay):
         member.metrics.judged(finding.outcome.value, finding.reason)
 
 

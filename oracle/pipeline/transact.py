@@ -1,12 +1,27 @@
-"""Sends what the cycle decided, once: stored before broadcast, looked up before anything is sent again, bumped when stuck."""
+"""Sends what the cycle decided, once: stored before broadcast, looked up before anything is sent again, bumped when stuck.
 
-from dataclasses import dataclass
+    stored --mined--> succeeded | reverted
+    stored --another transaction took its nonce--> superseded; still looked up, never sent again
+
+Every look asks the chain about all attempts, so a kill at any point is like a long wait.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import structlog
 from sqlalchemy import Engine
 
-from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, attempts_of, mark_intent, store_intent
-from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from oracle.store.outbox import (
+    REVERTED,
+    SUCCEEDED,
+    SUPERSEDED,
+    attempts_of,
+    mark_intent,
+    store_intent,
+)
+from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
 from swarm_chain.ports import ChainWriter, Clock
 
@@ -27,6 +42,14 @@ class Sender:
     patience_ms: int = 45_000
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Intent:
+    """What is to happen once, by its name in the outbox."""
+
+    key: str
+    call: ContractCall
+
+
 def transact(sender: Sender, key: str, call: ContractCall) -> TxOutcome:
     """Brings one intent to its end, whatever happened to earlier attempts.
 
@@ -39,64 +62,107 @@ def transact(sender: Sender, key: str, call: ContractCall) -> TxOutcome:
         The outcome that succeeded.
 
     Raises:
-        RejectedError: the chain would refuse it, decoded.
-        UnavailableError: not mined in time; the next call goes on where this one stopped.
+        RejectedError: the chain would refuse it, or mined and reverted it; decoded.
+        UnavailableError: not mined in time, or its nonce went to another transaction; the next call goes on from here.
         InconsistentError: it passed its preflight and was reverted again and again.
     """
-    attempts = attempts_of(sender.engine, key)
-    settled = _settled(sender, key, tuple(tx for tx, state in attempts if state != REVERTED))
-    if settled is not None:
-        return settled
-    pending = [tx for tx, state in attempts if state == STORED and sender.writer.outcome(tx.hash) is None]
-    if sum(state == REVERTED for _, state in attempts) >= MAX_REVERTS:
-        raise InconsistentError(
-            f"{key} was reverted {MAX_REVERTS} times", fix="read the logs of this member, then restart it"
-        )
+    intent = _Intent(key=key, call=call)
+    mined = _mined(sender, intent)
+    if mined is not None:
+        return mined
+    pending = _pending(sender, key)
     if not pending:
-        pending = [_sign(sender, key, sender.writer.prepare(call))]
-    return _push(sender, key, pending, call)
+        _require_few_reverts(sender, key)
+        pending = _sign(sender, intent, sender.writer.prepare(call))
+    return _push(sender, intent, pending)
 
 
-def _push(sender: Sender, key: str, pending: list[SignedTx], call: ContractCall) -> TxOutcome:
+def _push(sender: Sender, intent: _Intent, tx: SignedTx) -> TxOutcome:
     started = bumped = sender.clock.monotonic_ms()
-    sender.writer.broadcast(pending[-1])
+    _broadcast(sender, intent, tx)
     while sender.clock.monotonic_ms() - started < sender.patience_ms:
-        settled = _settled(sender, key, tuple(pending))
-        if settled is not None:
-            return settled
+        mined = _mined(sender, intent)
+        if mined is not None:
+            return mined
         if sender.clock.monotonic_ms() - bumped >= BUMP_AFTER_MS:
             bumped = sender.clock.monotonic_ms()
-            _bump(sender, key, pending, call)
+            tx = _bumped(sender, intent, tx)
+            _broadcast(sender, intent, tx)
         sender.clock.sleep(POLL_SECONDS)
-    raise UnavailableError(f"{key} is not mined yet", code="tx_unknown", retry_after=5)
+    raise UnavailableError(f"{intent.key} is not mined yet", code="tx_unknown", retry_after=5)
 
 
-def _bump(sender: Sender, key: str, pending: list[SignedTx], call: ContractCall) -> None:
-    stuck = pending[-1]
-    full = SignedTx(
-        hash=stuck.hash, raw=stuck.raw, sender=stuck.sender, nonce=stuck.nonce, max_fee_wei=stuck.max_fee_wei, call=call
-    )
+def _broadcast(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
     try:
-        pending.append(_sign(sender, key, sender.writer.bump(full)))
+        sender.writer.broadcast(tx)
+    except RejectedError as error:
+        if error.code == "underpriced":
+            return  # one with this nonce waits already: it is mined, or the next bump outbids it
+        if error.code != "nonce_used":
+            raise
+        if _mined(sender, intent) is None:
+            _supersede(sender, intent, tx)
+
+
+def _supersede(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
+    same_nonce = (one for one, state in attempts_of(sender.engine, intent.key) if one.nonce == tx.nonce)
+    for one in same_nonce:
+        mark_intent(sender.engine, intent.key, one, SUPERSEDED)
+    log.warning("tx_superseded", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
+    raise UnavailableError(
+        f"{intent.key}: another transaction of this key took nonce {tx.nonce}", code="tx_superseded", retry_after=1
+    )
+
+
+def _bumped(sender: Sender, intent: _Intent, stuck: SignedTx) -> SignedTx:
+    try:
+        return _sign(sender, intent, sender.writer.bump(replace(stuck, call=intent.call)))
     except InvalidInputError as error:
-        log.warning("tx_fee_cap_reached", intent=key, message=error.message)
-    sender.writer.broadcast(pending[-1])
+        log.warning("tx_fee_cap_reached", intent=intent.key, message=error.message)
+        return stuck
 
 
-def _sign(sender: Sender, key: str, tx: SignedTx) -> SignedTx:
-    store_intent(sender.engine, key, tx)
-    log.info("tx_signed", intent=key, tx="0x" + tx.hash.hex(), nonce=tx.nonce)
+def _sign(sender: Sender, intent: _Intent, tx: SignedTx) -> SignedTx:
+    store_intent(sender.engine, intent.key, tx)
+    log.info("tx_signed", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
     return tx
 
 
-def _settled(sender: Sender, key: str, attempts: tuple[SignedTx, ...]) -> TxOutcome | None:
-    for tx in attempts:
+def _pending(sender: Sender, key: str) -> SignedTx | None:
+    """The newest attempt that may still be mined; one that succeeded and was undone by a reorganisation is one too."""
+    attempts = attempts_of(sender.engine, key)
+    used = {tx.nonce for tx, state in attempts if state in (REVERTED, SUPERSEDED)}
+    return next((tx for tx, _ in reversed(attempts) if tx.nonce not in used), None)
+
+
+def _mined(sender: Sender, intent: _Intent) -> TxOutcome | None:
+    """Outcome of the attempt that succeeded, None if the chain knows of none.
+
+    Raises:
+        RejectedError: an attempt was reverted since the last look.
+    """
+    for tx, state in _worth_a_look(attempts_of(sender.engine, intent.key)):
         outcome = sender.writer.outcome(tx.hash)
         if outcome is None:
             continue
-        mark_intent(sender.engine, key, tx, SUCCEEDED if outcome.succeeded else REVERTED)
-        log.info("tx_mined", intent=key, tx="0x" + tx.hash.hex(), succeeded=outcome.succeeded, gas=outcome.gas_used)
+        found = SUCCEEDED if outcome.succeeded else REVERTED
+        if found != state:
+            mark_intent(sender.engine, intent.key, tx, found)
+            log.info("tx_mined", intent=intent.key, tx=to_hex(tx.hash), state=found, gas=outcome.gas_used)
         if outcome.succeeded:
             return outcome
-        raise UnavailableError(f"{key} was reverted", code="tx_reverted", retry_after=2)
+        raise sender.writer.why_reverted(tx, outcome)
     return None
+
+
+def _worth_a_look(attempts: Iterable[tuple[SignedTx, str]]) -> Iterable[tuple[SignedTx, str]]:
+    return ((tx, state) for tx, state in attempts if state != REVERTED)
+
+
+def _require_few_reverts(sender: Sender, key: str) -> None:
+    if sum(state == REVERTED for _, state in attempts_of(sender.engine, key)) >= MAX_REVERTS:
+        raise InconsistentError(
+            f"{key} was reverted {MAX_REVERTS} times although its preflight passed",
+            fix="compare this member's endpoints: one of them does not show the chain as it is",
+            code="reverted_again",
+        )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import ColumnElement, Engine, and_, select
 
-from oracle.store.engine import insert_new
+from oracle.store.engine import insert_new, writing
 from oracle.store.tables import documents
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.units import EpochNumber
@@ -16,7 +16,7 @@ def save_documents(engine: Engine, epoch: EpochNumber, contents: Mapping[str, by
     Raises:
         InconsistentError: a document of that name was kept with other bytes.
     """
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         for name, content in sorted(contents.items()):
             if insert_new(connection, documents, {"epoch": epoch, "name": name, "content": content}):
                 continue
@@ -40,13 +40,6 @@ def names(engine: Engine, epoch: EpochNumber) -> frozenset[str]:
     with engine.connect() as connection:
         rows = connection.execute(select(documents.c.name).where(documents.c.epoch == epoch))
         return frozenset(name for (name,) in rows)
-
-
-def published_epochs(engine: Engine) -> tuple[EpochNumber, ...]:
-    """Epochs whose documents are public, ascending."""
-    query = select(documents.c.epoch).where(documents.c.name == "published").order_by(documents.c.epoch)
-    with engine.connect() as connection:
-        return tuple(EpochNumber(epoch) for (epoch,) in connection.execute(query))
 
 
 def _key(epoch: EpochNumber, name: str) -> ColumnElement[bool]:

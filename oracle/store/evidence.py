@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Engine, Row, Select, and_, func, select, update
 
-from oracle.store.engine import insert_new
+from oracle.store.engine import insert_new, writing
 from oracle.store.tables import commitments, heartbeats, proofs, roll_calls, windows
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.model import Commitment, SignedCommitment
@@ -22,6 +22,7 @@ class Saved(StrEnum):
     NEW = "new"
     DUPLICATE = "duplicate"
     CONFLICT = "conflict"
+    LATE = "late"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Received:
 
 def save_secret(engine: Engine, window: WindowId, secret: bytes) -> bytes:
     """Keeps the secret of a window before its hash is sent; returns the one kept first."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         insert_new(connection, windows, {"window_id": window, "secret": secret})
         kept = connection.execute(select(windows.c.secret).where(windows.c.window_id == window)).scalar_one()
     return bytes(kept)
@@ -50,7 +51,7 @@ def secret_of(engine: Engine, window: WindowId) -> bytes | None:
 
 def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
     """Starts the member's clock of a window at the first sight of its block; later sights change nothing."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         insert_new(connection, windows, {"window_id": window, "secret": b""})
         connection.execute(
             update(windows)
@@ -61,7 +62,7 @@ def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
 
 def mark_judged(engine: Engine, window: WindowId) -> None:
     """Remembers that a window's openings were judged."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         insert_new(connection, windows, {"window_id": window, "secret": b""})
         connection.execute(update(windows).where(windows.c.window_id == window).values(judged=True))
 
@@ -79,22 +80,44 @@ def seen_ms(engine: Engine, window: WindowId) -> int | None:
         return connection.execute(select(windows.c.seen_ms).where(windows.c.window_id == window)).scalar_one_or_none()
 
 
-def save_commitment(engine: Engine, signed: SignedCommitment, elapsed_ms: int) -> tuple[Saved, Received]:
+def seal(engine: Engine, window: WindowId) -> tuple[Received, ...]:
+    """Ends the taking in of commitments: what comes afterwards cannot change the root that is made of these.
+
+    Returns:
+        The commitments that count, in the order of `arrivals`; the same ones at every call.
+    """
+    with writing(engine) as connection:
+        insert_new(connection, windows, {"window_id": window, "secret": b""})
+        connection.execute(update(windows).where(windows.c.window_id == window).values(sealed=True))
+    return tuple(received for received in arrivals(engine, [window]) if received.first)
+
+
+def save_commitment(
+    engine: Engine, signed: SignedCommitment, elapsed_ms: int, *, is_open: bool = True
+) -> tuple[Saved, Received]:
     """Keeps a commitment; the first of its (window, node, device) counts, one with another root stays as evidence.
 
     Args:
+        engine: the store.
         signed: checked by the caller.
         elapsed_ms: this member's measurement, >= 0.
+        is_open: the window is open on chain; afterwards, as in a sealed window, only evidence is taken.
 
     Returns:
-        What became of it, and the arrival that counts.
+        What became of it, and the arrival that counts; with LATE nothing is kept.
     """
-    with engine.begin() as connection:
+    window = signed.commitment.window_id
+    # Locked where the database has row locks: a window must not be sealed between this look and the insert.
+    sealed_query = select(windows.c.sealed).where(windows.c.window_id == window).with_for_update()
+    with writing(engine) as connection:
+        sealed = connection.execute(sealed_query).scalar_one_or_none()
         kept = [_received(row) for row in connection.execute(_same_device(signed.commitment))]
         same = [a for a in kept if a.signed.commitment == signed.commitment]
+        arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
         if same:
             return Saved.DUPLICATE, same[0]
-        arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
+        if not kept and (sealed or not is_open):
+            return Saved.LATE, arrival
         if len(kept) < MAX_ROOTS:
             insert_new(connection, commitments, _commitment_row(arrival))
     return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
@@ -114,7 +137,7 @@ def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Received, 
 def save_proof(engine: Engine, window: WindowId, node: Address, device: int, document: bytes) -> Saved:
     """Keeps a device's signed proof; the first one counts."""
     key = {"window_id": window, "node": node, "device": device}
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         if insert_new(connection, proofs, {**key, "document": document}):
             return Saved.NEW
         kept = connection.execute(select(proofs.c.document).filter_by(**key)).scalar_one()
@@ -142,7 +165,7 @@ def proven_devices(engine: Engine, window: WindowId) -> frozenset[tuple[Address,
 def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived_ms: int) -> bool:
     """Keeps a sign of life if its sequence is newer than the last one's; a replayed heartbeat keeps nobody alive."""
     values = {"sequence": sequence, "arrived_ms": arrived_ms}
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         if insert_new(connection, heartbeats, {"node": node, **values}):
             return True
         newer = and_(heartbeats.c.node == node, heartbeats.c.sequence < sequence)
@@ -158,7 +181,7 @@ def last_heartbeats(engine: Engine) -> Mapping[Address, int]:
 
 def save_roll_call(engine: Engine, epoch: EpochNumber, present: Mapping[Address, bool]) -> None:
     """Counts one roll call of an epoch: each node's total goes up, and its present if it answered lately."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         for node, here in sorted(present.items()):
             insert_new(connection, roll_calls, {"epoch": epoch, "node": node, "present": 0, "total": 0})
             connection.execute(

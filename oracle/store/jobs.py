@@ -1,20 +1,56 @@
 """Jobs a member judges: specs, receipts, uploaded checkpoints and its own verdicts."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from sqlalchemy import Engine, and_, select
+from sqlalchemy import Engine, and_, delete, func, select
 
-from oracle.store.engine import insert_new
+from oracle.store.engine import insert_new, writing
 from oracle.store.tables import checkpoints, job_verdicts, receipts, specs
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.model import Outcome
-from swarm_chain.core.units import Hash32, JobId
+from swarm_chain.core.units import Hash32, JobId, Timestamp
+
+DELETE_AT_ONCE = 500  # names one statement may list
 
 
-def save_spec(engine: Engine, spec_hash: Hash32, document: bytes) -> bool:
-    """Keeps the canonical JSON of a spec under its hash; False if it was there."""
-    with engine.begin() as connection:
-        return insert_new(connection, specs, {"spec_hash": to_hex(spec_hash), "document": document})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpecShelf:
+    """Room for specs whose jobs nobody has posted yet: bytes in all, and seconds one may lie there."""
+
+    max_bytes: int
+    keep_for: int
+
+
+def shelve_spec(
+    engine: Engine, shelf: SpecShelf, spec: tuple[Hash32, bytes], now: Timestamp, posted: Iterable[Hash32]
+) -> bool:
+    """Keeps the canonical JSON of a spec under its hash; specs that lay too long without a job make room.
+
+    Args:
+        engine: the store.
+        shelf: room for specs without a job.
+        spec: hash and bytes.
+        now: chain time.
+        posted: hashes of the specs of all jobs; these stay and take no room.
+
+    Returns:
+        False if there is no room; True if it is kept, now or before.
+    """
+    spec_hash, document = spec
+    kept_for_jobs = {to_hex(one) for one in posted}
+    with writing(engine) as connection:
+        waiting = connection.execute(select(specs.c.spec_hash, func.length(specs.c.document), specs.c.received_at))
+        rows = [row for row in waiting if row[0] not in kept_for_jobs]
+        old = [row[0] for row in rows if row[2] + shelf.keep_for <= now]
+        for first in range(0, len(old), DELETE_AT_ONCE):
+            connection.execute(delete(specs).where(specs.c.spec_hash.in_(old[first : first + DELETE_AT_ONCE])))
+        used = sum(row[1] for row in rows if row[0] not in old)
+        known = any(row[0] == to_hex(spec_hash) for row in rows if row[0] not in old)
+        if not known and to_hex(spec_hash) not in kept_for_jobs and used + len(document) > shelf.max_bytes:
+            return False
+        insert_new(connection, specs, {"spec_hash": to_hex(spec_hash), "document": document, "received_at": now})
+    return True
 
 
 def spec_document(engine: Engine, spec_hash: Hash32) -> bytes | None:
@@ -25,11 +61,26 @@ def spec_document(engine: Engine, spec_hash: Hash32) -> bytes | None:
     return None if kept is None else bytes(kept)
 
 
-def save_receipt(engine: Engine, job_id: JobId, digest: Hash32, document: bytes) -> bool:
-    """Keeps a node's signed receipt under its digest; False if it was there."""
+def save_receipt(engine: Engine, job_id: JobId, digest: Hash32, document: bytes, room: int) -> bool | None:
+    """Keeps a node's signed receipt under its digest.
+
+    Args:
+        engine: the store.
+        job_id: the job.
+        digest: what the node signed.
+        document: canonical JSON {receipt, signature, checkpoints}.
+        room: receipts a job may have.
+
+    Returns:
+        True if it is new, False if it was there, None if there is no room.
+    """
     row = {"job_id": job_id, "receipt_digest": to_hex(digest), "document": document}
-    with engine.begin() as connection:
-        return insert_new(connection, receipts, row)
+    query = select(receipts.c.receipt_digest).where(receipts.c.job_id == job_id)
+    with writing(engine) as connection:
+        kept = set(connection.execute(query).scalars())
+        if to_hex(digest) in kept:
+            return False
+        return insert_new(connection, receipts, row) if len(kept) < room else None
 
 
 def receipt_document(engine: Engine, job_id: JobId, digest: Hash32) -> bytes | None:
@@ -45,7 +96,7 @@ def receipt_document(engine: Engine, job_id: JobId, digest: Hash32) -> bytes | N
 def save_checkpoint(engine: Engine, job_id: JobId, position: int, content_hash: Hash32, content: bytes) -> bool:
     """Keeps a checkpoint whose place in the receipt's tree the caller has verified."""
     row = {"job_id": job_id, "position": position, "content_hash": to_hex(content_hash), "content": content}
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         return insert_new(connection, checkpoints, row)
 
 
@@ -63,7 +114,7 @@ def checkpoint_content(engine: Engine, job_id: JobId, position: int, content_has
 def save_verdict(engine: Engine, job_id: JobId, digest: Hash32, outcome: Outcome, reason: str) -> bool:
     """Keeps the member's verdict on a job; the first one stands."""
     row = {"job_id": job_id, "receipt_digest": to_hex(digest), "outcome": outcome.value, "reason": reason}
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         return insert_new(connection, job_verdicts, row)
 
 

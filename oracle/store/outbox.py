@@ -2,18 +2,18 @@
 
 from sqlalchemy import Engine, and_, func, select, update
 
-from oracle.store.engine import insert_new
+from oracle.store.engine import insert_new, writing
 from oracle.store.tables import intents
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.model import ContractCall, SignedTx
 from swarm_chain.core.units import Address, Wei
 
-STORED, SUCCEEDED, REVERTED = "stored", "succeeded", "reverted"
+STORED, SUCCEEDED, REVERTED, SUPERSEDED = "stored", "succeeded", "reverted", "superseded"
 
 
 def store_intent(engine: Engine, key: str, tx: SignedTx) -> None:
     """Keeps one more signed attempt at an intent, before its first broadcast."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         attempts = connection.execute(
             select(func.count()).select_from(intents).where(intents.c.key == key)
         ).scalar_one()
@@ -55,7 +55,7 @@ def attempts_of(engine: Engine, key: str) -> tuple[tuple[SignedTx, str], ...]:
 
 def mark_intent(engine: Engine, key: str, tx: SignedTx, state: str) -> None:
     """Records what the chain said of an attempt."""
-    with engine.begin() as connection:
+    with writing(engine) as connection:
         connection.execute(
             update(intents).where(and_(intents.c.key == key, intents.c.tx_hash == to_hex(tx.hash))).values(state=state)
         )

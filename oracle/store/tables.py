@@ -13,6 +13,7 @@ windows = Table(
     Column("window_id", BigInteger, primary_key=True, autoincrement=False),
     Column("secret", LargeBinary, nullable=False),
     Column("judged", Boolean, nullable=False, default=False),
+    Column("sealed", Boolean, nullable=False, default=False),  # its root was made: what comes now does not count
     Column("seen_ms", BigInteger),  # the machine's monotonic clock at the first sight of the opening block
 )
 
@@ -62,6 +63,7 @@ specs = Table(
     metadata,
     Column("spec_hash", HASH, primary_key=True),
     Column("document", LargeBinary, nullable=False),
+    Column("received_at", BigInteger, nullable=False),  # chain time
 )
 
 receipts = Table(
@@ -102,7 +104,7 @@ intents = Table(
     Column("max_fee_wei", String(78), nullable=False),
     Column("contract", String(64), nullable=False),
     Column("function", String(64), nullable=False),
-    Column("state", String(16), nullable=False),  # stored | succeeded | reverted
+    Column("state", String(16), nullable=False),  # stored | succeeded | reverted | superseded
 )
 
 documents = Table(

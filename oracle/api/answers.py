@@ -1,0 +1,192 @@
+"""What the routes answer, for the OpenAPI document and for checking what leaves."""
+
+from typing import Annotated, Any
+
+from fastapi import Path
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Json = dict[str, object]
+Responses = dict[int | str, dict[str, Any]]
+
+# Bounds of what the store can hold: a larger number is the caller's mistake, not a crash of ours.
+EpochPath = Annotated[int, Path(ge=0, lt=2**31, description="Epoch number.")]
+ProviderPath = Annotated[int, Path(ge=1, lt=2**31, description="Provider id.")]
+ShardPath = Annotated[int, Path(ge=0, lt=2**31, description="Number of a shard of 16,384 leaves.")]
+JobPath = Annotated[int, Path(ge=0, lt=2**53, description="Job id of JobEscrow.")]
+
+
+class Answer(BaseModel):
+    """Base of all answers; names in camelCase."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class ErrorAnswer(Answer):
+    """An error of any family."""
+
+    error: str = Field(description="Stable code, snake_case.")
+    message: str
+    fix: str = Field(description="What to do next; may be empty.")
+    values: dict[str, Any]
+
+
+class HealthAnswer(Answer):
+    """GET /healthz."""
+
+    ok: bool
+
+
+class ReadyAnswer(HealthAnswer):
+    """GET /readyz."""
+
+    block: int = Field(description="Latest block this member has seen.")
+
+
+class StatusAnswer(Answer):
+    """GET /v1/status."""
+
+    chain_id: int
+    deployment: dict[str, str]
+    params: str
+    params_version: int
+    epoch: int
+    chain_time: int
+    block: int
+    member: str | None = Field(description="Address this member signs with; null in a dry run.")
+    state: str = Field(description='"ready" or "dry-run".')
+
+
+class AcceptedAnswer(Answer):
+    """A node message was taken in."""
+
+    duplicate: bool = Field(description="The same or a newer message was there.")
+
+
+class CommitmentAnswer(AcceptedAnswer):
+    """POST /v1/commitments."""
+
+    elapsed_ms: int = Field(description="From this member's sight of the window to the commitment's arrival.")
+
+
+class WindowAnswer(Answer):
+    """A window of the running epoch."""
+
+    window_id: int
+    state: str
+    committed: int
+    proven: int
+    window_seed: str
+    draw_seed: str
+    commitments_root: str
+    opened_at: int
+    opened_block: int
+    commit_until: int
+    open_until: int
+
+
+class WindowsAnswer(Answer):
+    """GET /v1/windows/current."""
+
+    windows: list[WindowAnswer]
+
+
+class PlanAnswer(Answer):
+    """The run one device owes."""
+
+    device: int
+    m: int
+    n: int
+    steps: int
+
+
+class PlansAnswer(Answer):
+    """GET /v1/plans/{node}."""
+
+    epoch: int
+    plans: list[PlanAnswer]
+
+
+class SpecAnswer(Answer):
+    """POST /v1/jobs/specs."""
+
+    spec_hash: str
+
+
+class JobAnswer(Answer):
+    """GET /v1/jobs/{id}."""
+
+    job_id: int
+    state: str
+    spec_hash: str
+    receipt: dict[str, Any] | None
+    receipt_digest: str
+    drawn_segments: list[int]
+    verdict: str | None
+    reason: str | None
+
+
+class EpochAnswer(Answer):
+    """A report on chain."""
+
+    epoch: int
+    root_index: int
+    root: str
+    report_hash: str | None
+    manifest_hash: str
+    leaf_count: int
+    activates_at: int
+    state: str
+
+
+class EpochsAnswer(Answer):
+    """GET /v1/epochs."""
+
+    epochs: list[EpochAnswer]
+
+
+class LeafAnswer(Answer):
+    """A settlement leaf."""
+
+    provider_id: int
+    cum_reward_wei: str
+    cum_penalty_wei: str
+
+
+class ProofAnswer(Answer):
+    """GET /v1/epochs/{e}/proofs/{provider}."""
+
+    epoch: int
+    root_index: int
+    root: str
+    leaf: LeafAnswer
+    path: list[str]
+
+
+def errors(*statuses: int) -> Responses:
+    """Documented error answers of a route.
+
+    Args:
+        statuses: besides 422 and 500, which every route may give.
+    """
+    return {status: {"model": ErrorAnswer, "description": _REASONS[status]} for status in (*statuses, 422, 500)}
+
+
+def raw(media_type: str, description: str) -> Responses:
+    """A documented answer that is bytes of a media type."""
+    schema = {"type": "string", "format": "binary"} if media_type == "application/octet-stream" else {}
+    return {200: {"description": description, "content": {media_type: {"schema": schema}}}}
+
+
+_REASONS = {
+    400: "The body cannot be parsed.",
+    404: "No such thing here.",
+    408: "The body came too slowly.",
+    409: "It contradicts what this node signed before; both signatures are kept as evidence.",
+    413: "The body is too large.",
+    422: "The request is malformed, or what it says cannot be taken; no retry helps.",
+    429: "Too many requests from this address.",
+    500: "Two facts disagree, or this member failed.",
+    503: "Not now: try again after `Retry-After` seconds.",
+}
+POSTED = (400, 408, 413, 429, 503)
