@@ -265,7 +265,9 @@ contract StakeVaultTest is Reports {
     }
 
     /// @dev Shares round down: whoever asks, cancels or leaves never lowers what the others get.
-    function testFuzz_requestUnbond_whenOthersAct_thenAnOlderRequestIsWorthNoLess(uint256 slashed, uint256 asked) public {
+    function testFuzz_requestUnbond_whenOthersAct_thenAnOlderRequestIsWorthNoLess(uint256 slashed, uint256 asked)
+        public
+    {
         _stake(alice, aliceId, 1000);
         vm.startPrank(alice);
         uint256 older = vault.requestUnbond(aliceId, 100);
