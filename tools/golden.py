@@ -43,6 +43,7 @@ from swarm_chain.core.units import (
     window_id,
 )
 from swarm_chain.testing import FakeSigner
+from tests.golden.epoch_case import epoch_document
 
 TARGET = Path(__file__).resolve().parent.parent / "tests" / "golden"
 CHAIN_ID = 31_337
@@ -246,6 +247,7 @@ def challenge() -> Document:
 DOCUMENTS = {
     "settlement": settlement,
     "outcomes": outcomes,
+    "epoch": epoch_document,
     "report": report,
     "eip712": eip712,
     "challenge": challenge,

@@ -1,16 +1,18 @@
 """One full epoch, every hash of it: written to `epoch.json`, read by pytest and by forge."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from oracle.consensus.bundle import check_bundle
 from oracle.model import JobFinding, PreviousEpoch
-from oracle.publish.answers import outcomes_document, proof_document
+from oracle.publish.answers import outcome_path, outcomes_document
 from oracle.publish.report import PublishedEpoch, build_report
 from oracle.publish.trees import outcome_leaves, settlement_domain
 from oracle.rewards.emission import cumulative_emission
+from swarm_chain.core import merkle
 from swarm_chain.core.encoding import settlement_leaf, to_hex
 from swarm_chain.core.model import Outcome, Report
-from swarm_chain.core.units import JobId, ProviderId, RootIndex
+from swarm_chain.core.units import JobId
 from tests.oracle_world import CHAIN_ID, NETWORK, PARAMS, Device, previous_of, provider, scene
 from tests.unit.oracle.judge.test_training import _job, _signed
 
@@ -28,48 +30,41 @@ def epoch_document() -> dict[str, object]:
     """
     published = _second_epoch()
     domain, result = settlement_domain(NETWORK), published.settlement.result
+    outcomes = outcome_leaves(result.violations, result.jobs, NETWORK)
     return {
-        "chainId": CHAIN_ID,
-        "contracts": {
-            "ChallengeBeacon": NETWORK.beacon,
-            "RewardSettlement": NETWORK.settlement,
-            "SlashingCourt": NETWORK.court,
-            "JobEscrow": NETWORK.escrow,
-        },
-        "settlementDomain": to_hex(domain),
+        "chainId": str(CHAIN_ID),
+        "contract": NETWORK.settlement,
+        "domain": to_hex(domain),
+        "providerIds": [str(leaf.provider_id) for leaf in result.leaves],
+        "cumRewards": [str(leaf.cum_reward_wei) for leaf in result.leaves],
+        "cumPenalties": [str(leaf.cum_penalty_wei) for leaf in result.leaves],
+        "leaves": [to_hex(settlement_leaf(domain, leaf)) for leaf in result.leaves],
+        "paths": [_hexes(merkle.path(published.settlement_tree, index)) for index in range(len(result.leaves))],
+        "outcomes": outcomes_document(published),
+        "outcomeLeaves": _hexes(outcomes),
+        "outcomePaths": [_hexes(outcome_path(published, position)) for position in range(len(outcomes))],
         "report": report_document(published.report),
         "reportHash": to_hex(published.report_hash),
-        "leaves": [
-            {
-                **proof_document(published, ProviderId(leaf.provider_id), RootIndex(1)),
-                "leafHash": to_hex(settlement_leaf(domain, leaf)),
-            }
-            for leaf in result.leaves
-        ],
-        "outcomes": outcomes_document(published),
-        "outcomeLeafHashes": [to_hex(leaf) for leaf in outcome_leaves(result.violations, result.jobs, NETWORK)],
         "manifest": published.manifest.decode(),
         "state": published.state.decode(),
         "bundle": published.bundle.decode(),
-        "shards": [to_hex(shard) for shard in published.shards],
-        "emission": {
-            "firstWei": str(PARAMS.rewards.emission_first_wei),
-            "decayRay": str(PARAMS.rewards.emission_decay_ray),
-            "epochs": list(EMISSION_EPOCHS),
-            "cumulativeWei": [str(_emitted(epochs)) for epochs in EMISSION_EPOCHS],
-        },
+        "shards": _hexes(published.shards),
+        "emissionFirst": str(PARAMS.rewards.emission_first_wei),
+        "emissionDecayRay": str(PARAMS.rewards.emission_decay_ray),
+        "emissionEpochs": [str(epochs) for epochs in EMISSION_EPOCHS],
+        "emissionCumulative": [str(_emitted(epochs)) for epochs in EMISSION_EPOCHS],
     }
 
 
 def report_document(report: Report) -> dict[str, object]:
     """A report with the field names of the Solidity struct."""
     return {
-        "epoch": report.epoch,
-        "refBlock": report.ref_block,
+        "epoch": str(report.epoch),
+        "refBlock": str(report.ref_block),
         "refBlockHash": to_hex(report.ref_block_hash),
-        "paramsVersion": report.params_version,
+        "paramsVersion": str(report.params_version),
         "root": to_hex(report.root),
-        "leafCount": report.leaf_count,
+        "leafCount": str(report.leaf_count),
         "totalReward": str(report.total_reward_wei),
         "totalPenalty": str(report.total_penalty_wei),
         "outcomesRoot": to_hex(report.outcomes_root),
@@ -95,6 +90,10 @@ def _second_epoch() -> PublishedEpoch:
 def _first_epoch() -> PreviousEpoch:
     played = scene(PROVIDERS, (*HONEST, Device(node="carol")))
     return previous_of(build_report(played.state, played.bundle(), None, NETWORK))
+
+
+def _hexes(values: Sequence[bytes]) -> list[str]:
+    return [to_hex(value) for value in values]
 
 
 def _emitted(epochs: int) -> int:

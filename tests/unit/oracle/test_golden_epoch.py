@@ -14,8 +14,8 @@ def test_golden_epoch_when_made_again_then_the_same_to_the_byte() -> None:
 
 def test_golden_epoch_when_read_then_tells_the_story() -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
-    earned = [int(leaf["leaf"]["cumRewardWei"]) for leaf in golden["leaves"]]
-    penalised = [int(leaf["leaf"]["cumPenaltyWei"]) for leaf in golden["leaves"]]
+    earned = [int(amount) for amount in golden["cumRewards"]]
+    penalised = [int(amount) for amount in golden["cumPenalties"]]
     violations = [(v["providerId"], v["class"], v["severity"]) for v in golden["outcomes"]["violations"]]
 
     assert earned[0] > earned[1] > 0
