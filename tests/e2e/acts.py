@@ -158,7 +158,7 @@ def _move_in(world: World, name: str) -> None:
     world.swarm("provider", "register", "--region", "eu-west", account=name)
     world.swarm("stake", "add", STAKE_SWM, account=name)
     node = world.swarm("node", "register", "--folder", str(node_folder(world, name)), account=name)["node"]
-    world.swarm("dev", "faucet", node, "--eth", "1", "--swm", "0")  # a node that takes jobs pays their gas
+    world.swarm("dev", "faucet", node, "--eth", "1", "--swm", "1")  # a node that takes jobs pays their gas
 
 
 def _wait_for_node(world: World, name: str) -> None:
