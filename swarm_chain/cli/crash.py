@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -40,7 +39,7 @@ def record_crash(error: BaseException, home: Path, hidden: Iterable[str]) -> Swa
     Returns:
         The error to show instead: it names the id and the file.
     """
-    error_id = secrets.token_hex(4)
+    error_id = os.urandom(4).hex()
     path = home / "logs" / f"error-{error_id}.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,14 +4,16 @@ import json
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from swarm_chain.cli.context import Session
-from swarm_chain.cli.lazy import EXTRA_HELP
+from swarm_chain.cli.lazy import ENTRY_POINT_GROUP, EXTRA_HELP, load_noun
 from swarm_chain.cli.main import NOUNS, root_command, run
 from swarm_chain.cli.shared import shared_options
+from swarm_chain.core.errors import UnavailableError
 
 ROOT = Path(__file__).parents[4]
 HEAVY = (
@@ -65,6 +67,19 @@ def test_usage_error_is_one_json_document(arguments: list[str], capsys: pytest.C
     assert code == document["exitCode"] == 2
     assert document["error"] == "usage"
     assert document["fix"].startswith("see: swarm")
+
+
+def test_noun_without_its_extra_says_what_to_install() -> None:
+    with pytest.raises(UnavailableError) as missing:
+        load_noun(EntryPoint("node", "package_that_nobody_has.cli:app", ENTRY_POINT_GROUP))
+
+    assert missing.value.exit_code == 3
+    assert missing.value.fix == "install it with: pip install 'swarm[node]'"
+
+
+def test_a_bug_of_ours_is_not_taken_for_a_missing_extra() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        load_noun(EntryPoint("node", "swarm_chain.cli.no_such_noun:app", ENTRY_POINT_GROUP))
 
 
 def test_close_misses_are_recognised(capsys: pytest.CaptureFixture[str]) -> None:
