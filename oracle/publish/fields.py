@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TypeVar
 
-from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_address, hash_from_hex
+from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_address
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import UINT128_MAX, Address, Hash32, Signature, Wei
 
@@ -100,9 +100,7 @@ def raw(value: object, where: str, size: int) -> bytes:
 
 def hash32(value: object, where: str) -> Hash32:
     """Read 32 bytes of lower-case 0x-hex."""
-    if not isinstance(value, str) or value != value.lower():
-        raise _refused(where, "must be 32 bytes of lower-case 0x-hex")
-    return hash_from_hex(value)
+    return Hash32(raw(value, where, 32))
 
 
 def signature(value: object, where: str) -> Signature:

@@ -18,7 +18,10 @@ from oracle.trees import small_root, small_tree
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import report_hash, sha256_digest
 from swarm_chain.core.model import ChainState, Report
+from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.units import Hash32
+
+_REFERENCE = NumpyCompute()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +45,13 @@ class PublishedEpoch:
         return {"manifest": self.manifest, "bundle": self.bundle, "state": self.state, **shards}
 
 
-def build_report(state: ChainState, bundle: Bundle, previous: PreviousEpoch | None, network: Network) -> PublishedEpoch:
+def build_report(
+    state: ChainState,
+    bundle: Bundle,
+    previous: PreviousEpoch | None,
+    network: Network,
+    compute: Compute = _REFERENCE,
+) -> PublishedEpoch:
     """Build the report of an epoch: a pure function, so that every member gets the same bytes.
 
     Args:
@@ -50,6 +59,7 @@ def build_report(state: ChainState, bundle: Bundle, previous: PreviousEpoch | No
         bundle: evidence that `consensus.bundle.check_bundle` accepted.
         previous: the last report that was not disabled; None before the first one.
         network: contracts, genesis and params.
+        compute: backend that recomputes drawn rows; every backend gives the same bytes.
 
     Returns:
         Report, documents, trees and how they came about.
@@ -58,7 +68,7 @@ def build_report(state: ChainState, bundle: Bundle, previous: PreviousEpoch | No
         InvalidInputError: the evidence does not fit the chain.
         InconsistentError: the previous report does not fit the chain.
     """
-    facts = facts_of(state, bundle, previous, network)
+    facts = facts_of(state, bundle, previous, network, compute)
     settlement = settle_epoch(state, facts, previous, network)
     result = settlement.result
     tree = settlement_tree(result.leaves, settlement_domain(network))

@@ -1,0 +1,131 @@
+"""Published documents: every value reads back, and damaged bytes are refused with InvalidInputError and nothing else."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle.model import Arrival, EpochState, JobFinding, Observation, PastViolation, Plan, RollCall
+from oracle.publish.bundle import bundle_bytes, parse_bundle
+from oracle.publish.fields import MAX_SAFE
+from oracle.publish.manifest import manifest_bytes, parse_manifest
+from oracle.publish.observation import observation_bytes, ordered_observation, parse_observation
+from oracle.publish.report import build_report
+from oracle.publish.shards import parse_shards, shard_bytes
+from oracle.publish.state import parse_state, state_bytes
+from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_address
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.model import Outcome, SettlementLeaf, Severity, ViolationClass
+from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
+from tests.oracle_world import NETWORK, Device, provider, scene
+
+PLAYED = scene((provider(1, "a"), provider(2, "b")), (Device(node="a"), Device(node="b", garbage_from=9)))
+PUBLISHED = build_report(PLAYED.state, PLAYED.bundle(), None, NETWORK)
+PARSERS: dict[str, tuple[bytes, Callable[[bytes], bytes]]] = {
+    "bundle": (PUBLISHED.bundle, lambda data: bundle_bytes(parse_bundle(data))),
+    "state": (PUBLISHED.state, lambda data: state_bytes(parse_state(data))),
+    "manifest": (PUBLISHED.manifest, lambda data: manifest_bytes(parse_manifest(data))),
+}
+
+addresses = st.binary(min_size=20, max_size=20).map(checksum_address)
+safe = st.integers(0, MAX_SAFE)
+uint32 = st.integers(0, 2**32 - 1)
+wei = st.integers(0, UINT128_MAX).map(Wei)
+reasons = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observation:
+    """An observation with whatever a member may have seen."""
+    arrivals = draw(st.dictionaries(st.tuples(safe, addresses, st.integers(0, 63)), safe, max_size=4))
+    calls = draw(st.dictionaries(addresses, uint32, max_size=4))
+    jobs = draw(st.dictionaries(safe, st.tuples(st.sampled_from(list(Outcome)), reasons), max_size=4))
+    return Observation(
+        epoch=EpochNumber(draw(uint32)),
+        member=draw(addresses),
+        arrivals=tuple(
+            Arrival(window_id=WindowId(window), node=node, device=device, elapsed_ms=elapsed)
+            for (window, node, device), elapsed in arrivals.items()
+        ),
+        roll_calls=tuple(
+            RollCall(node=node, present=draw(st.integers(0, total)), total=total) for node, total in calls.items()
+        ),
+        jobs=tuple(JobFinding(job_id=JobId(i), outcome=outcome, reason=why) for i, (outcome, why) in jobs.items()),
+    )
+
+
+@st.composite
+def states(draw: st.DrawFn) -> EpochState:
+    """A state with any amounts, violations and plans, in order."""
+    gross = draw(st.dictionaries(safe, wei, max_size=4))
+    past = draw(
+        st.dictionaries(
+            st.tuples(safe, st.sampled_from(list(ViolationClass)), uint32), st.sampled_from(list(Severity)), max_size=4
+        )
+    )
+    plans = draw(st.dictionaries(st.tuples(addresses, st.integers(0, 63)), st.integers(1, 1024), max_size=4))
+    ordered = sorted(plans.items(), key=lambda item: (address_bytes(item[0][0]), item[0][1]))
+    return EpochState(
+        epoch=EpochNumber(draw(uint32)),
+        carry_wei=draw(wei),
+        gross_wei=tuple((ProviderId(number), gross[number]) for number in sorted(gross)),
+        violations=tuple(
+            PastViolation(
+                provider_id=ProviderId(number), violation_class=kind, severity=past[key], epoch=EpochNumber(epoch)
+            )
+            for key in sorted(past)
+            for number, kind, epoch in (key,)
+        ),
+        plans=tuple(Plan(node=n, device=d, m=1024, n=256, steps=steps) for (n, d), steps in ordered),
+        jobs=tuple(JobId(job) for job in sorted(draw(st.sets(safe, max_size=4)))),
+    )
+
+
+@given(observations())
+def test_observation_when_written_then_reads_back_as_the_same(observation: Observation) -> None:
+    ordered = ordered_observation(observation)
+
+    assert parse_observation(observation_bytes(ordered)) == ordered
+
+
+@given(states())
+def test_state_when_written_then_reads_back_as_the_same(state: EpochState) -> None:
+    assert parse_state(state_bytes(state)) == state
+
+
+@given(st.lists(st.tuples(wei, wei), max_size=40))
+def test_shards_when_written_then_read_back_as_the_same(amounts: list[tuple[Wei, Wei]]) -> None:
+    leaves = tuple(
+        SettlementLeaf(provider_id=ProviderId(number), cum_reward_wei=reward, cum_penalty_wei=penalty)
+        for number, (reward, penalty) in enumerate(amounts, start=1)
+    )
+
+    assert parse_shards(shard_bytes(leaves)) == leaves
+
+
+@given(st.sampled_from(sorted(PARSERS)), st.data())
+@settings(max_examples=300, deadline=None)
+def test_document_when_a_byte_is_damaged_then_refused_or_another_value_but_never_a_crash(
+    name: str, data: st.DataObject
+) -> None:
+    document, again = PARSERS[name]
+    position = data.draw(st.integers(0, len(document) - 1))
+    damaged = document[:position] + data.draw(st.binary(max_size=2)) + document[position + 1 :]
+
+    try:
+        rewritten = again(damaged)
+    except InvalidInputError:
+        return
+    assert rewritten == damaged  # what is accepted has this one spelling
+
+
+@given(st.recursive(st.none() | st.booleans() | safe | st.text(max_size=5), lambda inner: st.lists(inner, max_size=4)))
+def test_document_when_it_is_any_json_then_refused(value: object) -> None:
+    try:
+        data = canonical_json(value)
+    except InvalidInputError:
+        return
+    for _, again in PARSERS.values():
+        with pytest.raises(InvalidInputError):
+            again(data)
