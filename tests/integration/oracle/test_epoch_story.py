@@ -1,0 +1,73 @@
+"""One epoch with two working nodes, from open windows to a report on chain that anybody can replay."""
+
+import json
+import signal
+import sqlite3
+from collections.abc import Callable
+
+from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.devnet import Devnet
+from swarm_chain.params import load_params
+from tests.integration.oracle.conftest import Epochs
+from tests.integration.oracle.process import MemberProgram, wait_until
+from tests.integration.oracle.worker import Worker
+
+Launch = Callable[[str], MemberProgram]
+
+
+def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_named(
+    chain: Devnet, epochs: Epochs, nodes: tuple[KeySigner, KeySigner], launch: Launch
+) -> None:
+    member = launch(chain.rpc_url)
+    epoch = epochs.begin()
+    member.start()
+    workers = [Worker(signer=node, member=member, params=load_params("minimal")) for node in nodes]
+    _work_through(epoch, workers, member)
+    epochs.end(epoch)
+    wait_until(lambda: epochs.has_report(epoch), lambda: chain.mine())
+    assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
+
+    verdicts = [v for v in member.said("verdict") if v["window"] >> 16 == epoch]
+    assert [v["outcome"] for v in verdicts] == ["passed"] * 4
+    for provider in (1, 2):
+        leaf = member.get(f"/v1/epochs/{epoch}/proofs/{provider}")["leaf"]
+        assert int(leaf["cumRewardWei"]) > 0
+    _replays(member, epoch)
+    _tampered_bundle_is_named(member, epoch)
+    assert member.end(signal.SIGTERM) == 0
+
+
+def _work_through(epoch: int, workers: list[Worker], member: MemberProgram) -> None:
+    def steps() -> None:
+        for worker in workers:
+            worker.step()
+        member.net.mine()
+
+    windows = {epoch << 16, epoch << 16 | 1}
+    wait_until(lambda: all(worker.proven >= windows for worker in workers), steps)
+    wait_until(lambda: {v["window"] for v in member.said("verdict")} >= windows)
+
+
+def _replays(member: MemberProgram, epoch: int) -> None:
+    done = member.run("--json", "--oracle-url", member.url, "oracle", "replay", "--epoch", str(epoch))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["matches"] is True
+    assert document["reportHash"] == document["replayedHash"] != "0x" + bytes(32).hex()
+
+
+def _tampered_bundle_is_named(member: MemberProgram, epoch: int) -> None:
+    """Changes the last byte of the published shard, then of the state, as a lying member would."""
+    for name in ("shards/0", "state"):
+        with sqlite3.connect(member.home / "oracle.db") as store:
+            query = "SELECT content FROM documents WHERE epoch = ? AND name = ?"
+            (honest,) = store.execute(query, (epoch, name)).fetchone()
+            at = len(honest) - 2
+            false = honest[:at] + bytes([honest[at] ^ 1]) + honest[at + 1 :]
+            update = "UPDATE documents SET content = ? WHERE epoch = ? AND name = ?"
+            store.execute(update, (false, epoch, name))
+        done = member.run("--json", "--oracle-url", member.url, "oracle", "replay", "--epoch", str(epoch))
+        assert done.returncode == 70, done.stdout + done.stderr
+        assert f"{name} differs from byte {at}" in done.stderr + done.stdout
+        with sqlite3.connect(member.home / "oracle.db") as store:
+            store.execute(update, (honest, epoch, name))
