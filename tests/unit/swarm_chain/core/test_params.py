@@ -1,0 +1,72 @@
+"""Presets: complete, consistent, and bound to reports by a version."""
+
+import re
+from collections.abc import Callable
+from importlib.resources import files
+
+import pytest
+
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.params import parse_params
+from swarm_chain.params import PRESETS, load_params
+
+MINIMAL = files("swarm_chain.params").joinpath("minimal.toml").read_text()
+
+
+def _with(name: str, value: str) -> str:
+    text, count = re.subn(rf"^{name} = [^#\n]*", f"{name} = {value} ", MINIMAL, count=1, flags=re.MULTILINE)
+    assert count == 1, f"the preset has no line {name}"
+    return text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_preset_parses_and_is_named_like_its_file(name: str) -> None:
+    assert load_params(name).name == name
+
+
+def test_presets_have_different_versions_that_fit_a_uint32() -> None:
+    versions = {load_params(name).version for name in PRESETS}
+
+    assert len(versions) == len(PRESETS)
+    assert all(0 <= version < 2**32 for version in versions)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("epoch_for", "59"), ("minimum_wei", '"7"'), ("draws", "9"), ("bounty_bps", "1001")]
+)
+def test_version_changes_with_every_number(name: str, value: str) -> None:
+    assert parse_params(_with(name, value)).version != load_params("minimal").version
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda: MINIMAL.replace("[epoch]\n", "[epoch]\nspeed = 3\n"), r"unknown \['speed'\]"),
+        (lambda: re.sub(r"^draws = .*$", "", MINIMAL, flags=re.MULTILINE), r"missing \['draws'\]"),
+        (lambda: _with("draws", "-1"), "no non-negative integer"),
+        (lambda: _with("draws", "1.5"), "no non-negative integer"),
+        (lambda: _with("draws", "true"), "no non-negative integer"),
+        (lambda: _with("minimum_wei", '"1e21"'), "no non-negative integer"),
+        (lambda: MINIMAL.replace("compute = 4000", "compute = 4001"), "add up to 10000"),
+        (lambda: _with("min_unbonding_for", "170"), "shorter than epoch"),
+        (lambda: _with("unbonding_for", "189"), "outside its bounds"),
+        (lambda: _with("members", "2"), "above half of the members"),
+        (lambda: _with("quorum", "2"), "above half of the members"),
+        (lambda: _with("first_steps", "4"), "steps must ascend"),
+        (lambda: _with("availability_table", "[[0, 0], [9000, 5], [9000, 6], [10000, 7]]"), "tables must ascend"),
+        (lambda: _with("burn_bps", "9600"), "takes more than everything"),
+        (lambda: "name = [", "no TOML"),
+    ],
+)
+def test_params_that_are_incomplete_or_contradict_themselves_are_refused(
+    change: Callable[[], str], complaint: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=complaint):
+        parse_params(change())
+
+
+def test_unknown_preset_names_the_known_ones() -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        load_params("testnet")
+
+    assert "minimal" in caught.value.fix
