@@ -21,6 +21,18 @@ class RewardInputs:
     covered: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighed:
+    """A provider before the pool is split: mtops, bps, why it is excused, and its weight."""
+
+    units: Mtops
+    covered: Mtops
+    quality: Bps
+    multiplier: Bps
+    excused: str
+    weight: int
+
+
 def reward_epoch(inputs: RewardInputs) -> tuple[Pools, tuple[RewardLine, ...]]:
     """Weigh every provider, split the pool, and price missed service levels.
 
@@ -36,37 +48,31 @@ def reward_epoch(inputs: RewardInputs) -> tuple[Pools, tuple[RewardLine, ...]]:
     capacities = weights.device_capacities(facts.verdicts, len(facts.windows))
     units = weights.node_units(capacities)
     weighed = [_weigh(provider, units, inputs) for provider in inputs.providers]
-    total = sum(line.weight for line in weighed)
+    total = sum(one.weight for one in weighed)
     pools = _pools(inputs, len(capacities), total)
-    split, carry = weights.shares(_shared(pools), [line.weight for line in weighed])
-    charged = [
-        _charge(line, reward, provider, inputs)
-        for line, reward, provider in zip(weighed, split, inputs.providers, strict=True)
+    split, carry = weights.shares(_shared(pools), [one.weight for one in weighed])
+    lines = [
+        _line(one, reward, provider, inputs)
+        for one, reward, provider in zip(weighed, split, inputs.providers, strict=True)
     ]
-    return replace(pools, carry_out_wei=carry), _capped(charged, inputs)
+    return replace(pools, carry_out_wei=carry), _capped(lines, inputs)
 
 
-def _weigh(provider: ProviderRecord, units: Mapping[Address, Mtops], inputs: RewardInputs) -> RewardLine:
+def _weigh(provider: ProviderRecord, units: Mapping[Address, Mtops], inputs: RewardInputs) -> _Weighed:
     params, facts = inputs.network.params, inputs.facts
     excused = penalties.excuse(provider, inputs.network.epoch_start(facts.epoch), facts.maintenance)
     plain, scaled = weights.quality_units(provider, units, facts.availability, params.rewards)
-    covered = min(plain, weights.covered_mtops(provider.active_stake_wei, params.stake))
+    covered = Mtops(min(plain, weights.covered_mtops(provider.active_stake_wei, params.stake)))
+    # No lock, scarcity, tenure or adoption is measured yet: every factor is neutral.
     multiplier = weights.multiplier_bps((), params.rewards.multiplier_cap_bps)
-    earning = plain > 0 and penalties.may_earn(excused)
-    availability = penalties.provider_availability(provider, facts.availability, facts.maintenance)
-    return RewardLine(
-        provider_id=provider.provider_id,
-        units_mtops=plain,
-        covered_mtops=Mtops(covered),
-        quality_bps=Bps(scaled // plain if plain else 0),
-        multiplier_bps=multiplier,
-        weight=scaled * covered * multiplier // (plain * BPS) if earning else 0,
-        reward_wei=Wei(0),
-        availability_bps=availability,
+    earns = plain > 0 and penalties.may_earn(excused)
+    return _Weighed(
+        units=plain,
+        covered=covered,
+        quality=Bps(scaled // plain if plain else 0),
+        multiplier=multiplier,
         excused=excused,
-        shortfall_bps=Bps(0) if excused else penalties.shortfall_bps(availability, params.penalties),
-        base_wei=Wei(0),
-        penalty_wei=Wei(0),
+        weight=scaled * covered * multiplier // (plain * BPS) if earns else 0,
     )
 
 
@@ -96,14 +102,26 @@ def _shared(pools: Pools) -> Wei:
     return Wei(pools.compute_wei + pools.carried_in_wei)
 
 
-def _charge(line: RewardLine, reward: Wei, provider: ProviderRecord, inputs: RewardInputs) -> RewardLine:
+def _line(weighed: _Weighed, reward: Wei, provider: ProviderRecord, inputs: RewardInputs) -> RewardLine:
+    facts, params = inputs.facts, inputs.network.params.penalties
+    availability = penalties.provider_availability(provider, facts.availability, facts.maintenance)
+    shortfall = Bps(0) if weighed.excused else penalties.shortfall_bps(availability, params)
     # The evidence is that of one epoch, so a report that covers several prices the shortfall at the reward of one.
-    base = Wei(max(reward // inputs.covered, inputs.gross_wei.get(line.provider_id, 0)))
-    limit = Wei(provider.stake_wei + reward)
-    penalty = penalties.penalty_wei(base, line.shortfall_bps, limit, inputs.network.params.penalties)
-    if not (reward or penalty or base):
-        return line
-    return replace(line, reward_wei=reward, base_wei=base, penalty_wei=penalty)
+    base = Wei(max(reward // inputs.covered, inputs.gross_wei.get(provider.provider_id, 0)))
+    return RewardLine(
+        provider_id=provider.provider_id,
+        units_mtops=weighed.units,
+        covered_mtops=weighed.covered,
+        quality_bps=weighed.quality,
+        multiplier_bps=weighed.multiplier,
+        weight=weighed.weight,
+        reward_wei=reward,
+        availability_bps=availability,
+        excused=weighed.excused,
+        shortfall_bps=shortfall,
+        base_wei=base,
+        penalty_wei=penalties.penalty_wei(base, shortfall, Wei(provider.stake_wei + reward), params),
+    )
 
 
 def _capped(lines: Sequence[RewardLine], inputs: RewardInputs) -> tuple[RewardLine, ...]:

@@ -21,14 +21,15 @@ def excuse(provider: ProviderRecord, epoch_start: Timestamp, maintenance: frozen
         "suspended", "retired", "new" (registered after the epoch began), "without_nodes", "maintenance" (all its nodes)
         or "".
     """
-    reasons = {
-        SUSPENDED: provider.suspended_until > epoch_start,
-        RETIRED: provider.retired,
-        NEW: provider.registered_at > epoch_start,
-        WITHOUT_NODES: not provider.nodes,
-        MAINTENANCE: maintenance.issuperset(provider.nodes),
-    }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    if provider.suspended_until > epoch_start:
+        return SUSPENDED
+    if provider.retired:
+        return RETIRED
+    if provider.registered_at > epoch_start:
+        return NEW
+    if not provider.nodes:
+        return WITHOUT_NODES
+    return MAINTENANCE if maintenance.issuperset(provider.nodes) else ""
 
 
 def may_earn(excused: str) -> bool:
