@@ -24,7 +24,7 @@ def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_na
     workers = [Worker(signer=node, member=member, params=load_params("minimal")) for node in nodes]
     _work_through(epoch, workers, member)
     epochs.end(epoch)
-    wait_until(lambda: epochs.has_report(epoch), lambda: chain.mine())
+    wait_until(lambda: epochs.has_report(epoch), chain.mine)
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
 
     verdicts = [v for v in member.said("verdict") if v["window"] >> 16 == epoch]

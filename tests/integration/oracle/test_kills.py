@@ -32,7 +32,7 @@ def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
     epochs.end(epoch)
     gate.faults[call] = fault
     member.start()
-    wait_until(gate.met.is_set, lambda: chain.mine(), MEETS_WITHIN_S)
+    wait_until(gate.met.is_set, chain.mine, MEETS_WITHIN_S)
     member.kill()
     votes = 1 if call == SUBMIT or fault is Fault.UNANSWERED else 0
     submissions = 1 if call == SUBMIT and fault is Fault.UNANSWERED else 0
@@ -40,8 +40,8 @@ def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
 
     gate.faults.clear()
     member.start()
-    wait_until(lambda: epochs.has_report(epoch), lambda: chain.mine())
-    wait_until(lambda: any(e["epoch"] == epoch for e in member.get("/v1/epochs")["epochs"]), lambda: chain.mine())
+    wait_until(lambda: epochs.has_report(epoch), chain.mine)
+    wait_until(lambda: any(e["epoch"] == epoch for e in member.get("/v1/epochs")["epochs"]), chain.mine)
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
 
 
@@ -57,12 +57,12 @@ def test_kill_at_a_broadcast_when_another_transaction_takes_its_nonce_then_the_v
     epochs.end(epoch)
     gate.faults[VOTE] = Fault.LOST
     program.start()
-    wait_until(gate.met.is_set, lambda: chain.mine(), MEETS_WITHIN_S)
+    wait_until(gate.met.is_set, chain.mine, MEETS_WITHIN_S)
     program.kill()
     epochs.tools.send(member, "SwarmToken", "approve", member.address, 1)
 
     gate.faults.clear()
     program.start()
-    wait_until(lambda: epochs.has_report(epoch), lambda: chain.mine())
+    wait_until(lambda: epochs.has_report(epoch), chain.mine)
     assert [line["intent"] for line in program.said("tx_superseded")] == [f"epoch:{epoch}:vote"]
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
