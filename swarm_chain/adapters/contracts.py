@@ -11,7 +11,7 @@ from typing import Any
 
 from eth_abi.abi import decode, encode
 from eth_abi.exceptions import DecodingError, EncodingError
-from eth_utils.abi import abi_to_signature, collapse_if_tuple
+from eth_utils.abi import collapse_if_tuple
 
 from swarm_chain.abi import load_artifact, load_errors
 from swarm_chain.core.encoding import checksum_address, keccak
@@ -94,32 +94,54 @@ def decode_revert(data: bytes) -> RejectedError:
     Args:
         data: what the reverting call returned: selector and arguments, or nothing.
     """
+    try:
+        return _known_revert(data) or _unknown_revert(data)
+    except DecodingError:
+        return _unknown_revert(data)
+
+
+def error_selector(item: Item) -> bytes:
+    """First 4 bytes of the hash of a custom error's signature, from its JSON ABI."""
+    return _selector(item)
+
+
+@cache
+def function_selector(contract: str, function: str) -> bytes:
+    """First 4 bytes of the hash of a function's signature."""
+    return _selector(_functions(contract)[function])
+
+
+def _known_revert(data: bytes) -> RejectedError | None:
     selector, rest = data[:4], data[4:]
     if selector == _ERROR_STRING:
         (reason,) = decode(["string"], rest)
         return RejectedError(f"the contract reverted: {reason}", code="reverted", values={"reason": reason})
     if selector == _PANIC:
         (panic,) = decode(["uint256"], rest)
-        return RejectedError(
-            f"the contract hit an internal fault (panic {panic:#04x})", code="Panic", values={"panic": panic}
-        )
+        message = f"the contract hit an internal fault (panic {panic:#04x})"
+        return RejectedError(message, code="panic", fix="report this, it must not happen", values={"panic": panic})
     entry = load_errors().get(selector)
     if entry is None:
-        shown = data[:68].hex()
-        fix = "check that the deployment file belongs to this chain" if data else "check contract, arguments and gas"
-        return RejectedError(
-            f"the contract reverted with 0x{shown}", code="reverted", fix=fix, values={"data": "0x" + data.hex()}
-        )
+        return None
     values = decode([kind for _, kind in entry.inputs], rest)
     named = {name: _json_ready(kind, value) for (name, kind), value in zip(entry.inputs, values, strict=True)}
     shown = ", ".join(f"{name} = {value}" for name, value in named.items())
     return RejectedError(f"{entry.name}({shown})", code=entry.name, fix=entry.fix, values=named)
 
 
-@cache
-def function_selector(contract: str, function: str) -> bytes:
-    """First 4 bytes of the hash of a function's signature."""
-    return keccak(abi_to_signature(_functions(contract)[function]).encode())[:4]  # type: ignore[arg-type]  # a JSON ABI item is what the function reads
+def _unknown_revert(data: bytes) -> RejectedError:
+    fix = "check that the deployment file belongs to this chain" if data else "check contract, arguments and gas"
+    message = f"the contract reverted with 0x{data[:68].hex()}" if data else "the contract reverted without a reason"
+    return RejectedError(message, code="reverted", fix=fix, values={"data": "0x" + data.hex()})
+
+
+def _selector(item: Item) -> bytes:
+    return keccak(_signature(item))[:4]
+
+
+def _signature(item: Item) -> bytes:
+    arguments = ",".join(collapse_if_tuple(dict(spec)) for spec in item["inputs"])
+    return f"{item['name']}({arguments})".encode()
 
 
 @cache
@@ -132,7 +154,7 @@ def _functions(contract: str) -> Mapping[str, Item]:
 @cache
 def _events(contract: str) -> Mapping[bytes, Item]:
     items = [item for item in load_artifact(contract).abi if item["type"] == "event"]
-    return MappingProxyType({bytes(keccak(abi_to_signature(item).encode())): item for item in items})  # type: ignore[arg-type]  # a JSON ABI item is what the function reads
+    return MappingProxyType({bytes(keccak(_signature(item))): item for item in items})
 
 
 def _function(call: ContractCall) -> Item:

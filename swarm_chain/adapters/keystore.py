@@ -93,11 +93,11 @@ def import_key(
     if not name or "/" in name or name.startswith("."):
         raise _key_error(f"{name!r} is no key name", "bad_key_name", "use letters, digits, - and _")
     signer = KeySigner(private_key)
-    path = directory / name
+    path, text = directory / name, _encrypted(private_key, password, scrypt_n)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with open(path, "x", opener=_private) as file:
-            file.write(_encrypted(private_key, password, scrypt_n))
+            file.write(text)
     except FileExistsError:
         raise _key_error(f"{path} exists", "keystore_exists", "choose another name, or remove it first") from None
     return KeystoreFile(name=name, path=path, address=signer.address)
