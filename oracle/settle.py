@@ -7,7 +7,7 @@
 Pure: the same facts, chain state, previous epoch and params give the same bytes everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from oracle.model import (
     EpochFacts,
@@ -22,7 +22,7 @@ from oracle.model import (
 )
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.rewards.plans import next_plans
-from oracle.rewards.weights import device_capacities
+from oracle.rewards.weights import Device, device_capacities
 from oracle.violations import ViolationInputs, find_violations, next_history
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.model import (
@@ -35,7 +35,7 @@ from swarm_chain.core.model import (
     ProviderRecord,
     SettlementLeaf,
 )
-from swarm_chain.core.units import EpochNumber, JobId, ProviderId, Wei
+from swarm_chain.core.units import EpochNumber, JobId, Mtops, ProviderId, Wei
 
 
 def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch | None, network: Network) -> Settlement:
@@ -57,7 +57,8 @@ def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch |
     """
     _require_dense(state.providers, facts.epoch, previous)
     carried = previous.state if previous else EpochState(epoch=EpochNumber(0), carry_wei=Wei(0))
-    pools, lines = _rewarded(state, facts, previous, network)
+    capacities = device_capacities(facts.verdicts, len(facts.windows))
+    pools, lines = _rewarded(state, facts, previous, network, capacities)
     found = _found(state, facts, lines, carried, network)
     leaves, jobs = _leaves(lines, previous), _job_outcomes(state, facts, previous)
     return Settlement(
@@ -78,7 +79,8 @@ def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch |
             carry_wei=pools.carry_out_wei,
             gross_wei=_next_gross(state.providers, lines, carried, covered_epochs(facts.epoch, previous)),
             violations=next_history(carried.violations, found, facts.epoch, network.params.penalties),
-            plans=_next_plans(state, facts, carried, network),
+            plans=_next_plans(state, capacities, carried, network),
+            plans_before=carried.plans,
             jobs=_unsettled_jobs(state, jobs, carried),
         ),
     )
@@ -129,13 +131,18 @@ def open_jobs(state: ChainState, previous: PreviousEpoch | None) -> tuple[JobRec
 
 
 def _rewarded(
-    state: ChainState, facts: EpochFacts, previous: PreviousEpoch | None, network: Network
+    state: ChainState,
+    facts: EpochFacts,
+    previous: PreviousEpoch | None,
+    network: Network,
+    capacities: Mapping[Device, Mtops],
 ) -> tuple[Pools, tuple[RewardLine, ...]]:
     return reward_epoch(
         RewardInputs(
             network=network,
             providers=state.providers,
             facts=facts,
+            capacities=capacities,
             carry_wei=previous.state.carry_wei if previous else Wei(0),
             gross_wei=dict(previous.state.gross_wei) if previous else {},
             covered=covered_epochs(facts.epoch, previous),
@@ -184,8 +191,9 @@ def _next_gross(
     )
 
 
-def _next_plans(state: ChainState, facts: EpochFacts, carried: EpochState, network: Network) -> tuple[Plan, ...]:
-    capacities = device_capacities(facts.verdicts, len(facts.windows))
+def _next_plans(
+    state: ChainState, capacities: Mapping[Device, Mtops], carried: EpochState, network: Network
+) -> tuple[Plan, ...]:
     nodes = (node for provider in state.providers for node in provider.nodes)
     return next_plans(carried.plans, capacities, nodes, network.params.compute)
 

@@ -123,7 +123,13 @@ def slash_wei(stake_wei: Wei, violation_class: ViolationClass, severity: Severit
 
 
 def suspension_for(violation_class: ViolationClass, severity: Severity, params: Params) -> int:
-    """Give the seconds a violation suspends for: whole epochs by class and column, none for a warning."""
+    """Give the seconds a violation suspends for: whole epochs by class and column, none for a warning.
+
+    Args:
+        violation_class: performance or protocol; a report never finds a security violation.
+        severity: column.
+        params: the table and the length of an epoch.
+    """
     rows = {
         ViolationClass.PERFORMANCE: params.penalties.performance_suspended_epochs,
         ViolationClass.PROTOCOL: params.penalties.protocol_suspended_epochs,

@@ -11,11 +11,15 @@ from swarm_chain.core.units import BPS, Address, Bps, Mtops, ProviderId, Wei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardInputs:
-    """What one epoch is paid from; `covered` epochs ended since the previous report, `gross_wei` is the last reward."""
+    """What one epoch is paid from; `covered` epochs ended since the previous report, `gross_wei` is the last reward.
+
+    `capacities` are what `weights.device_capacities` made of the verdicts.
+    """
 
     network: Network
     providers: tuple[ProviderRecord, ...]
     facts: EpochFacts
+    capacities: Mapping[weights.Device, Mtops]
     carry_wei: Wei
     gross_wei: Mapping[ProviderId, Wei]
     covered: int
@@ -44,12 +48,10 @@ def reward_epoch(inputs: RewardInputs) -> tuple[Pools, tuple[RewardLine, ...]]:
 
     Source: economics.md, Epoch reward 1 to 6.
     """
-    facts = inputs.facts
-    capacities = weights.device_capacities(facts.verdicts, len(facts.windows))
-    units = weights.node_units(capacities)
+    units = weights.node_units(inputs.capacities)
     weighed = [_weigh(provider, units, inputs) for provider in inputs.providers]
     total = sum(one.weight for one in weighed)
-    pools = _pools(inputs, len(capacities), total)
+    pools = _pools(inputs, total)
     split, carry = weights.shares(_shared(pools), [one.weight for one in weighed])
     lines = [
         _line(one, reward, provider, inputs)
@@ -76,11 +78,11 @@ def _weigh(provider: ProviderRecord, units: Mapping[Address, Mtops], inputs: Rew
     )
 
 
-def _pools(inputs: RewardInputs, devices: int, total_weight: int) -> Pools:
+def _pools(inputs: RewardInputs, total_weight: int) -> Pools:
     params, facts = inputs.network.params, inputs.facts
     emitted = emission.emission_wei(params.rewards, facts.epoch + 1 - inputs.covered, facts.epoch)
     paid = sum(job.device_seconds for job in facts.jobs if job.outcome is Outcome.PASSED)
-    offered = devices * inputs.covered * params.epoch.epoch_for
+    offered = len(inputs.capacities) * inputs.covered * params.epoch.epoch_for
     utilisation = emission.utilisation_bps(paid, offered)
     pool = emission.pool_wei(emitted, utilisation, params.rewards.base_bps)
     compute = emission.category_wei(pool, params.rewards.pools_bps.compute)

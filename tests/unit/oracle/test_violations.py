@@ -49,7 +49,9 @@ def _find(
         epoch=EPOCH, windows=(WINDOW.window_id,), verdicts=verdicts, availability=availability or {}, **facts
     )
     _, lines = reward_epoch(
-        RewardInputs(network=NETWORK, providers=providers, facts=known, carry_wei=Wei(0), gross_wei={}, covered=1)
+        RewardInputs(
+            network=NETWORK, providers=providers, facts=known, capacities={}, carry_wei=Wei(0), gross_wei={}, covered=1
+        )
     )
     return find_violations(
         ViolationInputs(

@@ -7,6 +7,7 @@ import pytest
 
 from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
 from oracle.rewards.lines import RewardInputs, reward_epoch
+from oracle.rewards.weights import device_capacities
 from swarm_chain.core.model import Outcome, ProviderRecord, Verdict
 from swarm_chain.core.units import WEI_PER_SWM, Bps, EpochNumber, JobId, Mtops, ProviderId, Timestamp, Wei, WindowId
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
@@ -33,7 +34,15 @@ def _facts(rates: dict[str, int], **changes: Any) -> EpochFacts:
 def _reward(
     providers: tuple[ProviderRecord, ...], facts: EpochFacts, **changes: Any
 ) -> tuple[Pools, tuple[RewardLine, ...]]:
-    inputs = RewardInputs(network=NETWORK, providers=providers, facts=facts, carry_wei=Wei(0), gross_wei={}, covered=1)
+    inputs = RewardInputs(
+        network=NETWORK,
+        providers=providers,
+        facts=facts,
+        capacities=device_capacities(facts.verdicts, 1),
+        carry_wei=Wei(0),
+        gross_wei={},
+        covered=1,
+    )
     return reward_epoch(replace(inputs, **changes))
 
 
