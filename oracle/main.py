@@ -186,7 +186,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         engine=engine,
         reader=reader,
         sight=lambda: follower.sight,
-        plans=lambda: plans_in_force(engine, follower.sight.state),
+        plans=lambda: plans_in_force(engine, follower.sight.state, network.epoch_at(follower.sight.now)),
         clock=clock,
     )
     signer = connection.signer

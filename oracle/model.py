@@ -198,9 +198,11 @@ class PastViolation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochState:
-    """What an epoch hands to the next one; published, so that anyone can go on from it. Tuples are ordered by id.
+    """What an epoch hands to the next ones; published, so that anyone can go on from it. Tuples are ordered by id.
 
-    `gross_wei` is each provider's last reward of one epoch; `jobs` are judged, but not yet settled on chain.
+    `gross_wei` is each provider's last reward of one epoch; `jobs` are judged, but not yet settled on chain. A report of
+    epoch e is made while epoch e + 1 runs, so its `plans` are in force from epoch e + 2 on; `plans_before` are those of
+    the report before it, in force in epoch e + 1. Nothing a device owes changes while its epoch runs.
     """
 
     epoch: EpochNumber
@@ -208,6 +210,7 @@ class EpochState:
     gross_wei: tuple[tuple[ProviderId, Wei], ...] = ()
     violations: tuple[PastViolation, ...] = ()
     plans: tuple[Plan, ...] = ()
+    plans_before: tuple[Plan, ...] = ()
     jobs: tuple[JobId, ...] = ()
 
 
@@ -223,6 +226,10 @@ class PreviousEpoch:
     def epoch(self) -> EpochNumber:
         """Epoch of that report."""
         return self.state.epoch
+
+    def plans_in(self, epoch: int) -> tuple[Plan, ...]:
+        """Plans in force in a later epoch."""
+        return self.state.plans if epoch > self.epoch + 1 else self.state.plans_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

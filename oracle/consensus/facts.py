@@ -108,7 +108,7 @@ def _sorted_evidence(state: ChainState, bundle: Bundle, previous: PreviousEpoch 
         proofs=proofs,
         elapsed_ms=median_elapsed([signed.observation for signed in bundle.observations]),
         doubled=frozenset((c.window_id, c.node, c.device) for c in pairs),
-        owed=_owed(state, bundle, previous.state.plans if previous else (), network),
+        owed=_owed(state, bundle, previous.plans_in(bundle.epoch) if previous else (), network),
     )
 
 

@@ -131,7 +131,13 @@ def read_root(engine: Engine, root: RootRecord) -> PreviousEpoch:
     return read_previous(manifest, state, shards, root.manifest_hash)
 
 
-def plans_in_force(engine: Engine, state: ChainState) -> tuple[Plan, ...]:
-    """Plans the latest accepted report fixed; none before the first one."""
+def plans_in_force(engine: Engine, state: ChainState, epoch: EpochNumber) -> tuple[Plan, ...]:
+    """Plans of the running epoch, the same before and after the report of the epoch before it is accepted.
+
+    Args:
+        engine: the store.
+        state: the chain at its latest block.
+        epoch: the running epoch.
+    """
     root = previous_root(state)
-    return read_root(engine, root).state.plans if root else ()
+    return read_root(engine, root).plans_in(epoch) if root else ()

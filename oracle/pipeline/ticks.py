@@ -51,9 +51,12 @@ def judge_jobs(member: Member) -> None:
 
 
 def roll_call(member: Member) -> None:
-    """Notes which live nodes gave a sign of life lately, for the epoch of the latest block."""
+    """Notes which live nodes gave a sign of life lately, for the epoch of the latest block.
+
+    A node that was never heard of has not begun to serve: it earns nothing, and nobody misses it.
+    """
     sight, now_ms = member.follower.sight, member.clock.monotonic_ms()
     last = evidence.last_heartbeats(member.engine)
     liveness = member.network.params.liveness
-    present = {node: node in last and is_present(now_ms - last[node], liveness) for node in sight.nodes}
+    present = {node: is_present(now_ms - last[node], liveness) for node in sight.nodes if node in last}
     evidence.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)

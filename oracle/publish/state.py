@@ -8,6 +8,8 @@ from swarm_chain.core.encoding import address_bytes, canonical_json
 from swarm_chain.core.model import Severity, ViolationClass
 from swarm_chain.core.units import EpochNumber, JobId, ProviderId, Wei
 
+_FIELDS = ("epoch", "carryWei", "grossWei", "violations", "plans", "plansBefore", "jobs")
+
 
 def state_bytes(state: EpochState) -> bytes:
     """Canonical JSON of an epoch's state (protocol.md, Documents of an epoch)."""
@@ -17,7 +19,8 @@ def state_bytes(state: EpochState) -> bytes:
             "carryWei": str(state.carry_wei),
             "grossWei": [[provider_id, str(amount)] for provider_id, amount in state.gross_wei],
             "violations": [[v.provider_id, int(v.violation_class), int(v.severity), v.epoch] for v in state.violations],
-            "plans": [[p.node, p.device, p.m, p.n, p.steps] for p in state.plans],
+            "plans": [_plan_row(p) for p in state.plans],
+            "plansBefore": [_plan_row(p) for p in state.plans_before],
             "jobs": list(state.jobs),
         }
     )
@@ -29,21 +32,21 @@ def parse_state(data: bytes) -> EpochState:
     Raises:
         InvalidInputError: anything else, or lists that are not ordered.
     """
-    s = f.fields(
-        f.load_canonical(data, "state"), "state", "epoch", "carryWei", "grossWei", "violations", "plans", "jobs"
-    )
+    s = f.fields(f.load_canonical(data, "state"), "state", *_FIELDS)
     state = EpochState(
         epoch=EpochNumber(f.integer(s["epoch"], "state.epoch", f.UINT32_MAX)),
         carry_wei=f.wei(s["carryWei"], "state.carryWei"),
         gross_wei=f.rows(s["grossWei"], "state.grossWei", _read_gross),
         violations=f.rows(s["violations"], "state.violations", _read_violation),
         plans=f.rows(s["plans"], "state.plans", _read_plan),
+        plans_before=f.rows(s["plansBefore"], "state.plansBefore", _read_plan),
         jobs=tuple(JobId(job_id) for job_id in f.rows(s["jobs"], "state.jobs", f.integer)),
     )
     f.require_ascending(((provider_id,) for provider_id, _ in state.gross_wei), "state.grossWei")
     keys = ((v.provider_id, v.violation_class, v.epoch) for v in state.violations)
     f.require_ascending(keys, "state.violations")
-    f.require_ascending(((address_bytes(p.node), p.device) for p in state.plans), "state.plans")
+    f.require_ascending(map(_plan_key, state.plans), "state.plans")
+    f.require_ascending(map(_plan_key, state.plans_before), "state.plansBefore")
     f.require_ascending(((job_id,) for job_id in state.jobs), "state.jobs")
     return state
 
@@ -61,6 +64,14 @@ def _read_violation(value: object, where: str) -> PastViolation:
         severity=Severity(f.integer(severity, where, max(Severity), min(Severity))),
         epoch=EpochNumber(f.integer(epoch, where, f.UINT32_MAX)),
     )
+
+
+def _plan_row(plan: Plan) -> list[object]:
+    return [plan.node, plan.device, plan.m, plan.n, plan.steps]
+
+
+def _plan_key(plan: Plan) -> tuple[bytes, int]:
+    return address_bytes(plan.node), plan.device
 
 
 def _read_plan(value: object, where: str) -> Plan:

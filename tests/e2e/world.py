@@ -23,7 +23,7 @@ from tests.e2e.processes import Processes
 SWARM = str(Path(sys.executable).with_name("swarm"))
 PATIENCE_S = 120
 LOOK_EVERY_S = 0.25
-RAY_CPUS = 4
+RAY_CPUS = 12  # a logical number: Ray ends idle workers beyond it, and each node keeps one warm
 RAY_STORE_BYTES = 100 * 2**20
 
 

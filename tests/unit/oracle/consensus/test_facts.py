@@ -7,11 +7,11 @@ import pytest
 
 from oracle.consensus.bundle import EvidencePool
 from oracle.consensus.facts import counted_windows, facts_of
-from oracle.model import JobFinding
+from oracle.model import EpochState, JobFinding, Plan, PreviousEpoch
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.model import JobRecord, Outcome, WindowState
 from swarm_chain.core.signing import receipt_digest
-from swarm_chain.core.units import JobId, Timestamp
+from swarm_chain.core.units import ZERO_HASH, EpochNumber, JobId, Timestamp, Wei
 from tests.oracle_world import DOMAIN, NETWORK, Device, Scene, address, commit, observe, provider, scene
 from tests.unit.oracle.judge.test_training import _job, _signed
 
@@ -138,3 +138,20 @@ def test_job_when_the_receipt_says_the_run_failed_then_not_paid_whatever_members
     (judged,) = facts_of(played.state, played.bundle(), None, NETWORK).jobs
 
     assert (judged.outcome, judged.reason) == (Outcome.FAILED, "failed_run")
+
+
+def test_plans_when_the_report_before_is_accepted_in_mid_epoch_then_nothing_owed_changes() -> None:
+    old = (Plan(node=address("a"), device=0, m=256, n=64, steps=9),)
+    new = (Plan(node=address("a"), device=0, m=256, n=64, steps=90),)
+    before = PreviousEpoch(
+        manifest_hash=ZERO_HASH,
+        leaves=(),
+        state=EpochState(epoch=EpochNumber(3), carry_wei=Wei(0), plans=old),
+    )
+    after = PreviousEpoch(
+        manifest_hash=ZERO_HASH,
+        leaves=(),
+        state=EpochState(epoch=EpochNumber(4), carry_wei=Wei(0), plans=new, plans_before=old),
+    )
+    assert before.plans_in(5) == after.plans_in(5) == old
+    assert after.plans_in(6) == new
