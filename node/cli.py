@@ -1,5 +1,6 @@
 """`swarm node`: register this machine, run its agent, measure it, compare what everybody knows of it."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from swarm_chain.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from node.config import NodeSettings
+    from node.status import ChainNodeView, LocalView, MemberView
 
 app = typer.Typer(help="Prove and work.")
 
@@ -106,11 +108,13 @@ def bench(
 @app.command()
 def status(ctx: typer.Context, folder: Folder = None) -> None:
     """Compares what this machine, the oracle and the chain know of the node."""
+    from node.logs import configure_logs
     from node.registration import known_address
     from node.status import NEXT_COMMAND, chain_view, differences, local_view, member_view, state_of
 
     session = session_of(ctx)
     settings = _settings(session, node_folder=folder)
+    configure_logs("error")  # an absent member is a line of the table, not of a log
     node = known_address(settings)
     chain, local = chain_view(session.reader, node), local_view(settings, node)
     members = tuple(member_view(url, node) for url in settings.oracle_urls)
@@ -119,9 +123,9 @@ def status(ctx: typer.Context, folder: Folder = None) -> None:
     document = {
         "node": node,
         "state": state.value,
-        "local": local,
-        "oracle": members,
-        "chain": chain,
+        "local": _document(local),
+        "oracle": [_document(member) for member in members],
+        "chain": _document(chain),
         "differences": found,
         "next": next_command,
     }
@@ -134,6 +138,12 @@ def status(ctx: typer.Context, folder: Folder = None) -> None:
     rows += [("chain: provider", chain.provider_id or "none"), ("chain: state", state.value)]
     rows += [("DIFFERENCE", line) for line in found] + [("next", next_command)]
     session.output.show(document, table(f"node {node}", ("what", "value"), rows))
+
+
+def _document(view: "LocalView | MemberView | ChainNodeView") -> dict[str, Any]:
+    from pydantic.alias_generators import to_camel
+
+    return {to_camel(name): value for name, value in asdict(view).items()}
 
 
 def _settings(session: Session, **own: object) -> "NodeSettings":

@@ -2,12 +2,13 @@
 
 import logging
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from secrets import randbelow
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
+LISTENER_S = 5
 
 Wrap = Callable[[Devices], Devices]
 
@@ -130,22 +132,11 @@ def ray_connection(settings: NodeSettings) -> Iterator[None]:
     prepare_ray_environment(settings)
     import ray
 
-    own = {
-        "address": "local",
-        "num_cpus": max(settings.threads, settings.job_cpus + settings.reserved_cpus),
-        "num_gpus": settings.gpus,
-        "object_store_memory": OBJECT_STORE_BYTES,
-        "include_dashboard": False,
-    }
-    arguments = {"address": settings.ray_address} if settings.ray_address else own
+    where = _ray_arguments(settings)
     try:
-        ray.init(**arguments, log_to_driver=False, logging_level=logging.WARNING)
+        ray.init(**where, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise UnavailableError(
-            f"cannot join Ray at {settings.ray_address or 'this machine'}: {str(error).splitlines()[0]}",
-            fix="check SWARM_RAY_ADDRESS and the token in SWARM_RAY_TOKEN_FILE or RAY_AUTH_TOKEN",
-            code="ray_unreachable",
-        ) from error
+        raise _no_ray(settings, str(error).splitlines()[0]) from error
     try:
         yield
     finally:
@@ -158,6 +149,36 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
 
     options = DeviceOptions(gpus=settings.gpus, threads=settings.threads, reserved_cpus=settings.reserved_cpus)
     return RayDevices(options, randbelow)
+
+
+def _ray_arguments(settings: NodeSettings) -> dict[str, Any]:
+    if settings.ray_address:
+        _require_listener(settings)
+        return {"address": settings.ray_address}
+    return {
+        "address": "local",
+        "num_cpus": max(settings.threads, settings.job_cpus + settings.reserved_cpus),
+        "num_gpus": settings.gpus,
+        "object_store_memory": OBJECT_STORE_BYTES,
+        "include_dashboard": False,
+    }
+
+
+def _require_listener(settings: NodeSettings) -> None:
+    # ray.init waits for minutes where nobody listens.
+    host, _, port = settings.ray_address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=LISTENER_S).close()
+    except (OSError, ValueError, OverflowError) as error:
+        raise _no_ray(settings, f"nobody answers there ({error})") from error
+
+
+def _no_ray(settings: NodeSettings, reason: str) -> UnavailableError:
+    return UnavailableError(
+        f"cannot join Ray at {settings.ray_address or 'this machine'}: {reason}",
+        fix="check SWARM_RAY_ADDRESS (host:port) and the token in SWARM_RAY_TOKEN_FILE or RAY_AUTH_TOKEN",
+        code="ray_unreachable",
+    )
 
 
 def _runner(settings: NodeSettings) -> RayJobRunner:

@@ -48,17 +48,13 @@ class JsonHttp:
         self._client.close()
 
     def _send(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
-        for attempt in stamina.retry_context(
-            on=httpx2.TransportError, attempts=ATTEMPTS, wait_initial=0.1, wait_max=0.5
-        ):
-            try:
-                with attempt:
-                    return self._once(method, path, body, timeout_s)
-            except httpx2.RequestError as error:
-                raise UnavailableError(
-                    f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
-                ) from error
-        raise InconsistentError("a retry loop ended without a result")
+        repeated = stamina.retry(on=httpx2.TransportError, attempts=ATTEMPTS, wait_initial=0.1, wait_max=0.5)
+        try:
+            return repeated(self._once)(method, path, body, timeout_s)
+        except httpx2.RequestError as error:  # the last attempt's
+            raise UnavailableError(
+                f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
+            ) from error
 
     def _once(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
         with self._client.stream(method, self.url + path, json=body, timeout=timeout_s) as response:

@@ -1,0 +1,132 @@
+"""`swarm node` against a real chain: register, status, bench, and what stops run before it starts."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from node.state import only_agent, open_state
+from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.core.encoding import keccak
+from swarm_chain.core.units import Address
+from tests.chain_fixtures import ChainTools
+from tests.integration.cli.conftest import CommandLine, Shelf
+
+
+@pytest.fixture
+def provider(connected: CommandLine, tools: ChainTools, alice: KeySigner) -> CommandLine:
+    """Alice owns provider 1, without nodes."""
+    tools.register(alice)
+    return connected
+
+
+def test_register_makes_a_private_key_and_adds_the_node(provider: CommandLine, tools: ChainTools) -> None:
+    done = provider.ask("node", "register")
+    assert tools.call("ProviderRegistry", "providerIdOfNode", done["node"]) == done["providerId"] == 1
+    folder = provider.home / "node"
+    assert done["folder"] == str(folder)
+    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in ("key.json", "password")] == [0o600, 0o600]
+
+    again = provider.ask("node", "register")
+    assert (again["node"], again["registered"]) == (done["node"], False)
+
+
+def test_register_of_anothers_node_is_refused(provider: CommandLine, tools: ChainTools) -> None:
+    provider.ask("node", "register")
+    bob = provider.add_key("bob", keccak(b"bob"))
+    tools.register(bob)
+    refused = provider.ask("node", "register", "--account", "bob", code=5)
+    assert refused["error"] == "NodeAlreadyAdded"
+    assert refused["values"]["providerId"] == 1
+
+    other = provider.ask("node", "register", "--account", "bob", "--folder", provider.home / "other")
+    assert tools.call("ProviderRegistry", "providerIdOfNode", other["node"]) == 2
+
+
+def test_register_without_confirmation_adds_nothing(provider: CommandLine, tools: ChainTools) -> None:
+    refused = provider("--json", "node", "register")
+    assert refused.code == 2
+    assert tools.call("ProviderRegistry", "nodeCount", 1) == 0
+
+
+def test_register_by_a_stranger_is_refused_by_the_chain(provider: CommandLine, tools: ChainTools) -> None:
+    stranger = provider.add_key("bob", keccak(b"bob"))
+    tools.fund(stranger.address)
+    refused = provider.ask("node", "register", "--account", "bob", "--provider", 1, code=5)
+    assert refused["error"] == "NotProviderOwnerOrOperator"
+
+
+def test_status_before_registration_says_what_to_do(provider: CommandLine) -> None:
+    refused = provider.ask("node", "status", code=3)
+    assert "swarm node register" in refused["fix"]
+
+
+def test_status_compares_the_three_views(
+    provider: CommandLine, tools: ChainTools, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = Address(provider.ask("node", "register")["node"])
+    now = tools.reader.block("latest").timestamp
+    shelf.documents["/v1/status"] = {"epoch": 4, "chainTime": now - 100}
+    shelf.documents[f"/v1/plans/{node}"] = {"epoch": 4, "plans": [{"device": 0, "m": 64, "n": 64, "steps": 1}]}
+    monkeypatch.setenv("SWARM_ORACLE_URL", f"{shelf.url},http://127.0.0.1:9")
+
+    found = provider.ask("node", "status")
+    assert (found["state"], found["chain"]["providerId"]) == ("active", 1)
+    assert found["local"]["running"] is False
+    complaints = " | ".join(found["differences"])
+    assert "no agent runs here" in complaints
+    assert "100 s behind the chain" in complaints
+    assert "http://127.0.0.1:9 is away" in complaints
+    assert found["next"] == "swarm node run"
+
+
+def test_status_while_an_agent_runs_reads_its_records(provider: CommandLine) -> None:
+    node = Address(provider.ask("node", "register")["node"])
+    folder = provider.home / "node"
+    open_state(folder / "state.sqlite", node).close()
+    with only_agent(folder):
+        found = provider.ask("node", "status")
+    assert found["local"]["running"] is True
+    assert found["differences"] == []
+
+
+def test_bench_measures_every_backend_without_a_chain(swarm: CommandLine) -> None:
+    found = swarm.ask("node", "bench", "--preset", "minimal", "--runs", 1)
+    assert {result["backend"] for result in found["results"]} == {"numpy", "torch-cpu"}
+    assert all(result["knownAnswers"] and result["mtops"] > 0 for result in found["results"])
+
+
+def test_bench_of_an_unknown_preset_is_refused(swarm: CommandLine) -> None:
+    assert swarm.ask("node", "bench", "--preset", "huge", code=2)["error"] == "usage"
+
+
+def test_run_without_a_key_ends_before_anything_starts(connected: CommandLine) -> None:
+    refused = connected.finished("node", "run", "--oracle-url", "http://127.0.0.1:9")
+    assert refused.code == 3
+    assert "swarm node register" in refused.err
+    assert "Traceback" not in refused.text
+
+
+def test_run_with_a_password_that_others_can_read_is_refused(provider: CommandLine) -> None:
+    provider.ask("node", "register")
+    (provider.home / "node" / "password").chmod(0o644)
+    refused = provider.finished("node", "run", "--oracle-url", "http://127.0.0.1:9")
+    assert refused.code == 3
+    assert "chmod 600" in refused.err
+
+
+def test_run_with_a_wrong_password_is_refused(provider: CommandLine, tmp_path: Path) -> None:
+    provider.ask("node", "register")
+    (provider.home / "node" / "password").write_text("something else")
+    refused = provider.finished("node", "run", "--oracle-url", "http://127.0.0.1:9")
+    assert refused.code == 3
+    assert "wrong password" in refused.err
+
+
+def test_run_with_a_ray_address_where_nobody_is_ends_with_the_right_code(provider: CommandLine) -> None:
+    provider.ask("node", "register")
+    arguments = ("--oracle-url", "http://127.0.0.1:9", "--ray-address", "127.0.0.1:9")
+    refused = provider.finished("node", "run", *arguments)
+    assert refused.code == 4
+    assert "SWARM_RAY_ADDRESS" in refused.err
+    assert "Traceback" not in refused.text
