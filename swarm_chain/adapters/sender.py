@@ -4,7 +4,7 @@ prepare --SignedTx--> (caller stores it) --broadcast--> mempool --outcome--> TxO
                               ^---------- bump ----------'
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from swarm_chain.adapters.contracts import CONSTRUCTOR, encode_call
@@ -238,13 +238,7 @@ def send_and_wait(
         if clock.monotonic_ms() >= bump_at:
             bump_at = clock.monotonic_ms() + policy.bump_after_ms
             sent += _replace(writer, sent[-1], store)
-    hashes = [to_hex(tx.hash) for tx in sent]
-    raise UnavailableError(
-        f"no word from the chain on {hashes[-1]} yet: it may still be mined",
-        code="outcome_unknown",
-        fix=f"look up {', '.join(hashes)} before sending again",
-        exit_code=7,
-    )
+    raise _no_word(sent)
 
 
 def _launch(writer: ChainWriter, tx: SignedTx, store: Callable[[SignedTx], None] | None) -> SignedTx:
@@ -281,6 +275,16 @@ def _replace(writer: ChainWriter, tx: SignedTx, store: Callable[[SignedTx], None
 def _request(sender: str, to: str | None, data: bytes) -> dict[str, str]:
     request = {"from": sender, "data": to_hex(data)}
     return request if to is None else request | {"to": to}
+
+
+def _no_word(sent: Sequence[SignedTx]) -> UnavailableError:
+    hashes = [to_hex(tx.hash) for tx in sent]
+    return UnavailableError(
+        f"no word from the chain on {hashes[-1]} yet: it may still be mined",
+        code="outcome_unknown",
+        fix=f"look up {', '.join(hashes)} before sending again",
+        exit_code=7,
+    )
 
 
 def _unexplained() -> RejectedError:

@@ -1,0 +1,116 @@
+"""Golden messages: one of every type a node or a member signs, with its digest and signature."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from swarm_chain.core import checkpoints, encoding, signing
+from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.model import Commitment, Heartbeat, JobKind, Opening, Proof, Receipt
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, window_id
+from swarm_chain.testing import FakeSigner
+from tools.golden.form import CHAIN_ID, Document, camel, sample_address, sample_hash, text
+
+SIGNER = FakeSigner("golden node")
+TYPES = (
+    signing.COMMITMENT_TYPE,
+    signing.PROOF_TYPE,
+    signing.HEARTBEAT_TYPE,
+    signing.RECEIPT_TYPE,
+    signing.CHECKPOINT_TYPE,
+    signing.ADMISSION_TYPE,
+    signing.OBSERVATION_TYPE,
+)
+
+Signed = tuple[str, Document, Hash32]
+
+
+def eip712() -> Document:
+    """One message of every signed type: its fields, digest, signature and signer."""
+    beacon, registry = sample_address("ChallengeBeacon"), sample_address("ProviderRegistry")
+    domain, registry_domain = (signing.domain_separator(CHAIN_ID, contract) for contract in (beacon, registry))
+    signed = (*_node_messages(domain), *_other_messages(domain, registry_domain))
+    leaf = encoding.double_hash(signing.commitment_hash(commitment(SIGNER.address, 0)))
+    return {
+        "chainId": str(CHAIN_ID),
+        "beacon": beacon,
+        "registry": registry,
+        "beaconDomain": to_hex(domain),
+        "registryDomain": to_hex(registry_domain),
+        "signer": SIGNER.address,
+        "types": {words.split("(")[0]: words for words in TYPES},
+        "messages": {name: message for name, message, _ in signed},
+        "digests": {name: to_hex(digest) for name, _, digest in signed},
+        "signatures": {name: to_hex(SIGNER.sign_digest(digest)) for name, _, digest in signed},
+        "commitmentLeaf": to_hex(leaf),
+    }
+
+
+def commitment(node: Address, device: int) -> Commitment:
+    """A commitment of the golden node."""
+    where = window_id(EpochNumber(7), 1)
+    root = sample_hash(f"commitment root {device}" if device else "commitment root")
+    return Commitment(window_id=where, node=node, device=device, m=1024, n=256, steps=8, root=root)
+
+
+def _node_messages(domain: Hash32) -> tuple[Signed, ...]:
+    node, promise = SIGNER.address, commitment(SIGNER.address, 0)
+    opening = Opening(row=3, head=bytes(range(64)), path=(sample_hash("left"), sample_hash("right")))
+    openings = (opening, opening)
+    proof = Proof(window_id=promise.window_id, node=node, device=0, root=promise.root, openings=openings)
+    sign = Heartbeat(node=node, sequence=9, issued_at=Timestamp(1_700_000_000), expires_at=Timestamp(1_700_000_060))
+    receipt = _receipt(node)
+    proven = _message(proof, skip=("openings",)) | {"openingsHash": to_hex(encoding.openings_hash(openings))}
+    return (
+        ("ComputeCommitment", _message(promise), signing.commitment_digest(domain, promise)),
+        ("ComputeProof", proven, signing.proof_digest(domain, proof)),
+        ("Heartbeat", _message(sign), signing.heartbeat_digest(domain, sign)),
+        ("JobReceipt", _message(receipt), signing.receipt_digest(domain, receipt)),
+    )
+
+
+def _other_messages(domain: Hash32, registry_domain: Hash32) -> tuple[Signed, ...]:
+    node, path = SIGNER.address, (sample_hash("left"), sample_hash("right"))
+    checkpoint = (5, node, 2, sample_hash("content"), checkpoints.path_hash(path))
+    admission = (ProviderId(1), node, 0, 1_700_000_600)
+    observation = (7, node, sample_hash("observation"))
+    checkpoint_names = ("jobId", "node", "index", "contentHash", "pathHash")
+    return (
+        ("JobCheckpoint", _named(checkpoint_names, checkpoint), signing.checkpoint_digest(domain, *checkpoint)),
+        (
+            "NodeAdmission",
+            _named(("providerId", "node", "nonce", "deadline"), admission),
+            signing.admission_digest(registry_domain, *admission),
+        ),
+        (
+            "Observation",
+            _named(("epoch", "member", "contentHash"), observation),
+            signing.observation_digest(domain, *observation),
+        ),
+    )
+
+
+def _receipt(node: Address) -> Receipt:
+    return Receipt(
+        job_id=JobId(5),
+        kind=JobKind.TRAIN,
+        node=node,
+        spec_hash=sample_hash("spec"),
+        input_digest=sample_hash("input"),
+        output_digest=sample_hash("output"),
+        checkpoint_root=sample_hash("checkpoints"),
+        checkpoint_count=4,
+        device_seconds=12,
+        started_at=Timestamp(1_700_000_000),
+        finished_at=Timestamp(1_700_000_030),
+        exit_code=0,
+    )
+
+
+def _message(value: Any, skip: Sequence[str] = ()) -> dict[str, str]:
+    names = [field.name for field in fields(value) if field.name not in skip]
+    return {camel(name): text(getattr(value, name)) for name in names}
+
+
+def _named(names: Sequence[str], values: Sequence[object]) -> dict[str, str]:
+    return {name: text(value) for name, value in zip(names, values, strict=True)}
