@@ -99,12 +99,13 @@ class RpcPool:
             if self._chain_id is not None and provider.endpoint_uri not in self._verified:
                 self._check_chain(place, int(provider.make_request("eth_chainId", [])["result"], 16))
                 self._verified.add(provider.endpoint_uri)
-            answer: Mapping[str, Any] = provider.make_request(method, list(params))
+            answer: Any = provider.make_request(method, list(params))
         except requests.RequestException as error:
             return f"{place} ({_in_words(error)})"
-        except (KeyError, ValueError):
+        except (KeyError, TypeError, ValueError):
             return f"{place} (its answer is no JSON-RPC)"
-        return answer if "result" in answer or "error" in answer else f"{place} (its answer is no JSON-RPC)"
+        is_answer = isinstance(answer, Mapping) and ("result" in answer or "error" in answer)
+        return answer if is_answer else f"{place} (its answer is no JSON-RPC)"
 
     def _check_chain(self, place: str, have: int) -> None:
         if have != self._chain_id:

@@ -23,6 +23,7 @@ class Proxy:
     swallow: set[str] = field(default_factory=set)
     edit: dict[str, Any] = field(default_factory=dict)
     status: int = 200
+    body: bytes | None = None
     max_log_blocks: int = 10**9
     without_log_timestamps: bool = False
     after_logs: Callable[[], None] | None = None
@@ -93,6 +94,7 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             except ConnectionAbortedError:
                 self.close_connection = True
                 return
+            answer = answer if proxy.body is None else proxy.body
             self.send_response(proxy.status)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()

@@ -64,6 +64,14 @@ def test_http_error_status_is_unavailable_and_named(chain: Devnet, proxy: Proxy)
         Web3Reader(proxy.url, chain.deployment).block("latest")
 
 
+@pytest.mark.parametrize("body", [b"", b"<html>hello</html>", b"[1]", b"5", b"null", b'{"jsonrpc": "2.0", "id": 1}'])
+def test_answer_that_is_no_json_rpc_is_unavailable(chain: Devnet, proxy: Proxy, body: bytes) -> None:
+    proxy.body = body
+
+    with pytest.raises(UnavailableError, match="its answer is no JSON-RPC"):
+        Web3Reader(proxy.url, chain.deployment).block("latest")
+
+
 def test_fault_that_is_no_revert_is_unavailable(chain: Devnet, proxy: Proxy) -> None:
     proxy.refuse["eth_call"] = {"code": -32005, "message": "daily request count exceeded"}
     call = ContractCall(contract="EpochOracle", function="quorum")
