@@ -144,6 +144,6 @@ def _wait_until(holds: Callable[[], bool]) -> None:
 
 def _worker_of(job_id: JobId) -> int:
     """The Ray worker of this process's cluster that runs a job; Ray titles its workers by their task."""
-    raylets = [child for child in psutil.Process().children(recursive=True)]
-    (worker,) = (child for child in raylets if f"job-{job_id}" in " ".join(child.cmdline()))
+    children = psutil.Process().children(recursive=True)
+    (worker,) = (child for child in children if f"job-{job_id}" in " ".join(child.cmdline()))
     return worker.pid
