@@ -131,7 +131,12 @@ def test_stopped_job_leaves_its_files_only_if_asked(runner: RayJobRunner, tmp_pa
 
 def _wait_for_job(runner: RayJobRunner) -> FinishedJob:
     found: list[FinishedJob] = []
-    _wait_until(lambda: bool(found.extend(runner.finished()) or found))
+
+    def has_finished() -> bool:
+        found.extend(runner.finished())
+        return bool(found)
+
+    _wait_until(has_finished)
     return found[0]
 
 
