@@ -1,0 +1,217 @@
+"""An oracle member in one process over a chain in memory: real keys, real HTTP application, real SQLite, no sockets."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from starlette.testclient import TestClient
+
+from node import wire
+from oracle.api.app import create_app
+from oracle.model import Network, network_of
+from oracle.pipeline.archive import Archive
+from oracle.pipeline.desk import Desk
+from oracle.pipeline.follow import Follower
+from oracle.pipeline.member import Member
+from oracle.pipeline.metrics import Metrics
+from oracle.pipeline.replay_process import ReplayProcess
+from oracle.pipeline.ticks import follow
+from oracle.pipeline.transact import Sender
+from oracle.store.engine import open_store
+from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, commitment_tree, draw_rows
+from swarm_chain.core.encoding import keccak, words
+from swarm_chain.core.merkle import path, root
+from swarm_chain.core.model import (
+    Commitment,
+    Heartbeat,
+    Opening,
+    Proof,
+    SignedCommitment,
+    SignedProof,
+)
+from swarm_chain.core.rowchain import NumpyCompute
+from swarm_chain.core.signing import commitment_digest, domain_separator, heartbeat_digest, proof_digest
+from swarm_chain.core.units import (
+    ZERO_HASH,
+    BlockNumber,
+    EpochNumber,
+    Hash32,
+    Signature,
+    Timestamp,
+    WindowId,
+    window_id,
+)
+from swarm_chain.params import load_params
+from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+
+MINIMAL = load_params("minimal")
+COMPUTE = replace(MINIMAL.compute, m=64, n=64, steps=1, first_steps=2, draws=4)
+PARAMS = replace(MINIMAL, compute=COMPUTE)
+SHAPE = ComputeShape(m=COMPUTE.m, n=COMPUTE.n, steps=COMPUTE.first_steps)
+ALICE, BOB, STRANGER = FakeSigner("alice's node"), FakeSigner("bob's node"), FakeSigner("a stranger")
+HEADS = bytes(range(64)) * COMPUTE.m  # the desk takes openings as they are; whether they are true is the judge's to say
+
+
+class MemberWorld:
+    """A member that has seen the chain, with two providers of one node each.
+
+    Args:
+        folder: where its database is.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.chain = FakeChain()
+        self.clock = FakeClock()
+        self.signer = FakeSigner("oracle")
+        self.network = self._network()
+        self.engine = open_store(f"sqlite:///{folder / 'oracle.db'}")
+        self.member = self._member()
+        self.app = create_app(self.member, self.chain.deployment.contracts)
+        self.client = TestClient(self.app, raise_server_exceptions=False)
+        self.domain = self.member.desk.domain
+        for number, node in enumerate((ALICE, BOB), start=1):
+            self._register(number, node)
+        self.follow()
+
+    @property
+    def epoch(self) -> EpochNumber:
+        """Epoch of the latest block."""
+        return self.network.epoch_at(self.chain.block("latest").timestamp)
+
+    @property
+    def now(self) -> int:
+        """Chain time."""
+        return self.chain.block("latest").timestamp
+
+    def follow(self) -> None:
+        """Mines what waits and lets the member look."""
+        self.chain.mine()
+        follow(self.member)
+
+    def log(self, contract: str, event: str, **args: object) -> None:
+        """Puts a log into the next block and lets the member see it."""
+        self.chain.append(contract, event, **args)
+        self.follow()
+
+    def open(self, number: int = 0) -> WindowId:
+        """Commits to a secret of a window of the running epoch and opens it; the member's clock of it starts."""
+        window = window_id(self.epoch, number)
+        self.log("ChallengeBeacon", "SecretCommitted", windowId=window, secretHash=keccak(b"secret"))
+        self.log("ChallengeBeacon", "WindowOpened", windowId=window, windowSeed=keccak(words(window)))
+        return window
+
+    def close(self, window: WindowId, root: Hash32 = ZERO_HASH) -> None:
+        """Closes a window over a root."""
+        self.log("ChallengeBeacon", "WindowClosed", windowId=window, commitmentsRoot=root, commitmentCount=1)
+
+    def draw(self, window: WindowId) -> Hash32:
+        """Draws a closed window; gives the seed."""
+        seed = keccak(b"draw" + words(window))
+        self.log("ChallengeBeacon", "WindowDrawn", windowId=window, drawSeed=seed)
+        return seed
+
+    def commitment(self, window: WindowId, node: FakeSigner = ALICE, heads: bytes = HEADS) -> Commitment:
+        """What a node commits to; other heads give another root."""
+        return Commitment(
+            window_id=window,
+            node=node.address,
+            device=0,
+            m=SHAPE.m,
+            n=SHAPE.n,
+            steps=SHAPE.steps,
+            root=root(commitment_tree(heads)),
+        )
+
+    def commit(self, commitment: Commitment, key: FakeSigner = ALICE, domain: Hash32 | None = None) -> SignedCommitment:
+        """A commitment signed by a key for a domain, the member's if none is given."""
+        digest = commitment_digest(self.domain if domain is None else domain, commitment)
+        return SignedCommitment(commitment=commitment, signature=key.sign_digest(digest))
+
+    def proof(self, commitment: Commitment, seed: Hash32, heads: bytes = HEADS) -> Proof:
+        """Openings of the drawn rows of a commitment."""
+        window = ComputeWindow(
+            chain_id=self.network.chain_id,
+            beacon=self.network.beacon,
+            window_id=commitment.window_id,
+            window_seed=keccak(words(commitment.window_id)),
+        )
+        challenge = ComputeChallenge(window=window, node=commitment.node, device=0, shape=SHAPE)
+        tree = commitment_tree(heads)
+        openings = tuple(
+            Opening(row=row, head=heads[64 * row :][:64], path=path(tree, row))
+            for row in draw_rows(seed, challenge, commitment.root, COMPUTE.draws)
+        )
+        return Proof(
+            window_id=commitment.window_id,
+            node=commitment.node,
+            device=commitment.device,
+            root=commitment.root,
+            openings=openings,
+        )
+
+    def show(self, proof: Proof, key: FakeSigner = ALICE) -> SignedProof:
+        """A proof signed by a key."""
+        return SignedProof(proof=proof, signature=key.sign_digest(proof_digest(self.domain, proof)))
+
+    def heartbeat(
+        self, node: FakeSigner = ALICE, *, sequence: int = 1, lives_for: int = 30, lead: int = 0
+    ) -> Heartbeat:
+        """A sign of life issued `lead` seconds ahead of the chain's latest block."""
+        issued = self.chain.block("latest").timestamp + lead
+        return Heartbeat(
+            node=node.address,
+            sequence=sequence,
+            issued_at=Timestamp(issued),
+            expires_at=Timestamp(issued + lives_for),
+        )
+
+    def beat(self, heartbeat: Heartbeat, key: FakeSigner = ALICE, signature: Signature | None = None) -> wire.Json:
+        """Body of a signed heartbeat."""
+        signed = signature or key.sign_digest(heartbeat_digest(self.domain, heartbeat))
+        return wire.heartbeat_body(heartbeat, signed)
+
+    def close_down(self) -> None:
+        """Gives the database back."""
+        self.engine.dispose()
+
+    def _register(self, number: int, node: FakeSigner) -> None:
+        owner = FakeSigner(f"owner {number}").address
+        identity = {"owner": owner, "operator": owner, "payout": owner, "hardwareClass": 1, "region": b"eu-west\0"}
+        self.chain.append("ProviderRegistry", "ProviderRegistered", providerId=number, **identity)
+        self.chain.append("ProviderRegistry", "NodeAdded", providerId=number, node=node.address)
+
+    def _network(self) -> Network:
+        genesis = self.chain.block("latest").timestamp
+        return replace(network_of(self.chain.deployment, MINIMAL, genesis), params=PARAMS)
+
+    def _member(self) -> Member:
+        follower = Follower(self.chain, BlockNumber(0))
+        desk = Desk(
+            network=self.network,
+            engine=self.engine,
+            reader=self.chain,
+            sight=lambda: follower.sight,
+            plans=tuple,
+            clock=self.clock,
+        )
+        writer = self.chain.writer(self.signer)
+        return Member(
+            network=self.network,
+            engine=self.engine,
+            reader=self.chain,
+            follower=follower,
+            archive=Archive(self.chain, self.engine, self.network, BlockNumber(0)),
+            desk=desk,
+            clock=self.clock,
+            compute=NumpyCompute(),
+            replays=ReplayProcess(timeout_for=60),
+            entropy=lambda size: keccak(b"entropy")[:size],
+            metrics=Metrics(),
+            signer=self.signer,
+            sender=Sender(engine=self.engine, writer=writer, clock=self.clock),
+        )
+
+
+def other_domain(world: MemberWorld, *, chain_id: int | None = None, contract: str = "ChallengeBeacon") -> Hash32:
+    """The EIP-712 domain of another chain or contract."""
+    deployment = world.chain.deployment
+    return domain_separator(chain_id or deployment.chain_id, deployment.contracts[contract])
