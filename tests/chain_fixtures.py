@@ -16,6 +16,11 @@ from swarm_chain.core.units import WEI_PER_SWM, Address, ProviderId, Wei
 from swarm_chain.devnet import Devnet, start_devnet
 from swarm_chain.params import load_params
 from swarm_chain.ports import Signer
+from swarm_chain.recursion import recursion_limit_kept
+
+with recursion_limit_kept():
+    # Before any test imports it by itself and so lifts the limit for all that follow.
+    import eth_account  # noqa: F401
 
 CPU, REGION = 1, b"eu-west\0"
 NEVER = 2**63

@@ -9,6 +9,7 @@ from typing import Any
 from swarm_chain.core.encoding import checksum_address, word
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address, Hash32, Signature
+from swarm_chain.recursion import recursion_limit_kept
 
 # Cost of one password guess: about a second and 256 MiB. Tests and the demo pass a smaller N on purpose.
 SCRYPT_N = 262_144
@@ -28,7 +29,8 @@ class KeySigner:
     __slots__ = ("_account", "_address")
 
     def __init__(self, private_key: bytes) -> None:
-        from eth_account import Account
+        with recursion_limit_kept():
+            from eth_account import Account
         from eth_utils.exceptions import ValidationError
 
         try:
@@ -115,7 +117,8 @@ def load_signer(path: Path, password: str) -> KeySigner:
 
 def export_key(path: Path, password: str) -> bytes:
     """The 32 bytes of a key file; errors as in `load_signer`."""
-    from eth_account import Account
+    with recursion_limit_kept():
+        from eth_account import Account
 
     document = _read(path)
     try:
@@ -160,7 +163,8 @@ def find_keystore(directory: Path, name: str) -> KeystoreFile:
 
 
 def _encrypted(private_key: bytes, password: str, scrypt_n: int) -> str:
-    from eth_account import Account
+    with recursion_limit_kept():
+        from eth_account import Account
 
     if not password:
         raise _key_error("the password is empty", "empty_password", "choose one, or give a password file")

@@ -11,6 +11,7 @@ from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall, Deployment
 from swarm_chain.core.units import Address, BlockNumber, Hash32, Timestamp, Wei
+from swarm_chain.recursion import recursion_limit_kept
 
 TAGS = ("latest", "finalized", "earliest")
 # Code of EIP-1474 for a reverted call, and the words of nodes that use another one.
@@ -46,7 +47,8 @@ class RpcPool:
     """
 
     def __init__(self, urls: Sequence[str], *, chain_id: int | None = None, timeout_s: int = 10) -> None:
-        from web3 import HTTPProvider
+        with recursion_limit_kept():
+            from web3 import HTTPProvider
 
         if not urls:
             raise InvalidInputError("no RPC endpoint given", fix="give --rpc-url or set SWARM_RPC_URL", exit_code=3)

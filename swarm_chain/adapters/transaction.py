@@ -5,6 +5,7 @@ from typing import Any
 
 from swarm_chain.core.encoding import checksum_address
 from swarm_chain.core.units import Address, Wei
+from swarm_chain.recursion import recursion_limit_kept
 
 MAX_FEE, PRIORITY = Wei(500 * 10**9), Wei(10**9)
 # What a node may answer to eth_sendRawTransaction, in its own words, and our code for it.
@@ -60,7 +61,8 @@ class TxFields:
 
 def parse_fields(raw: bytes) -> TxFields:
     """Fields of a signed transaction, so that a writer can replace what an earlier process signed."""
-    from eth_account.typed_transactions.typed_transaction import TypedTransaction
+    with recursion_limit_kept():
+        from eth_account.typed_transactions.typed_transaction import TypedTransaction
     from hexbytes import HexBytes
 
     fields: dict[str, Any] = TypedTransaction.from_bytes(HexBytes(raw)).as_dict()

@@ -21,6 +21,7 @@ from swarm_chain.core.units import Address, Timestamp, Wei
 from swarm_chain.deploy import Roles, deploy, load_deployment, save_deployment
 from swarm_chain.devnet.anvil import Anvil, start_anvil
 from swarm_chain.params import load_params
+from swarm_chain.recursion import recursion_limit_kept
 
 # Public knowledge: the phrase every development chain starts with. Its keys hold nothing anywhere else.
 MNEMONIC = "test test test test test test test test test test test junk"
@@ -147,7 +148,8 @@ def stop_devnet(state_dir: Path) -> bool:
 @cache
 def dev_accounts() -> tuple[KeySigner, ...]:
     """Signers of anvil's funded accounts, in its order."""
-    from eth_account.hdaccount import key_from_seed, seed_from_mnemonic
+    with recursion_limit_kept():
+        from eth_account.hdaccount import key_from_seed, seed_from_mnemonic
 
     seed = seed_from_mnemonic(MNEMONIC, passphrase="")
     return tuple(KeySigner(key_from_seed(seed, f"m/44'/60'/0'/0/{index}")) for index in range(ACCOUNTS))

@@ -4,6 +4,7 @@ from eth_keys.datatypes import PrivateKey
 
 from swarm_chain.core.encoding import checksum_address, keccak
 from swarm_chain.core.units import Address, Hash32, Signature, Timestamp
+from swarm_chain.recursion import recursion_limit_kept
 
 START = Timestamp(1_700_000_000)
 
@@ -59,6 +60,7 @@ class FakeSigner:
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Raw signed EIP-1559 transaction."""
-        from eth_account import Account
+        with recursion_limit_kept():
+            from eth_account import Account
 
         return bytes(Account.sign_transaction(fields, self.private_key).raw_transaction)
