@@ -1,6 +1,7 @@
 """Bytes the protocol hashes: fixed words by concatenation, leaves, the report and canonical JSON."""
 
 import json
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -10,6 +11,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import Commitment, JobOutcome, Opening, Report, SettlementLeaf, Violation
 from swarm_chain.core.units import Address, Hash32
 
+_HEX = re.compile(r"0x[0-9a-fA-F]+")
 SETTLEMENT_TAG = "Swarm/Settlement/v1"
 VIOLATION_TAG = "Swarm/Violation/v1"
 JOB_TAG = "Swarm/Job/v1"
@@ -57,11 +59,8 @@ def address_bytes(address: Address) -> bytes:
     Raises:
         InvalidInputError: not 20 bytes of hex behind 0x.
     """
-    try:
-        raw = bytes.fromhex(address[2:])
-    except ValueError:
-        raw = b""
-    if not address.startswith("0x") or len(raw) != 20:
+    raw = _from_hex(address)
+    if len(raw) != 20:
         raise InvalidInputError(f"{address!r} is no address", fix="give 0x followed by 40 hex digits")
     return raw
 
@@ -79,10 +78,7 @@ def hash_from_hex(text: str) -> Hash32:
     Raises:
         InvalidInputError: not 0x followed by 64 hex digits.
     """
-    try:
-        raw = bytes.fromhex(text[2:]) if text.startswith("0x") else b""
-    except ValueError:
-        raw = b""
+    raw = _from_hex(text)
     if len(raw) != 32:
         raise InvalidInputError(f"{text[:80]!r} is no 32-byte hash", fix="give 0x followed by 64 hex digits")
     return Hash32(raw)
@@ -181,6 +177,11 @@ def canonical_json(document: object) -> bytes:
         return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"document is not canonical: {error}") from error
+
+
+def _from_hex(text: str) -> bytes:
+    # bytes.fromhex skips white space; one value must have one spelling, so the digits are checked before.
+    return bytes.fromhex(text[2:]) if _HEX.fullmatch(text) and len(text) % 2 == 0 else b""
 
 
 def _refuse_floats(value: object) -> None:

@@ -63,7 +63,9 @@ class UnavailableError(SwarmError):
     http_status = 503
     default_exit_code = 4
 
-    def __init__(self, message: str, *, fix: str = "", code: str = "", retry_after: int = 5, exit_code: int | None = None) -> None:
+    def __init__(
+        self, message: str, *, fix: str = "", code: str = "", retry_after: int = 5, exit_code: int | None = None
+    ) -> None:
         super().__init__(message, fix=fix, code=code, values={"retryAfter": retry_after}, exit_code=exit_code)
         self.retry_after = retry_after
 

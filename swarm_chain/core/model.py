@@ -1,7 +1,7 @@
 """Frozen values of the protocol, shared by wallet, oracle and node. Construction validates, later code trusts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
@@ -11,7 +11,6 @@ from swarm_chain.core.units import (
     ZERO_HASH,
     Address,
     BlockNumber,
-    Bps,
     EpochNumber,
     Hash32,
     JobId,
@@ -402,4 +401,3 @@ class EpochResult:
     violations: tuple[Violation, ...] = ()
     jobs: tuple[JobOutcome, ...] = ()
     carry_wei: Wei = Wei(0)
-    shares_bps: Mapping[str, Bps] = field(default_factory=lambda: MappingProxyType({}))

@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from swarm_chain.core.encoding import canonical_json, keccak
@@ -239,7 +240,12 @@ def _check(params: Params) -> None:
 
 def _ascends(table: tuple[tuple[int, int], ...]) -> bool:
     inputs = [x for x, _ in table]
-    return len(table) >= 2 and inputs[0] == 0 and inputs[-1] == BPS and all(a < b for a, b in zip(inputs, inputs[1:], strict=False))
+    return (
+        len(table) >= 2
+        and inputs[0] == 0
+        and inputs[-1] == BPS
+        and all(a < b for a, b in pairwise(inputs))
+    )
 
 
 def _texts(value: Any) -> Any:

@@ -12,7 +12,9 @@ from swarm_chain.core.units import Address, Hash32, ProviderId, Signature
 SECP256K1_HALF_N = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
 
 DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
-COMMITMENT_TYPE = "ComputeCommitment(uint256 windowId,address node,uint256 device,uint32 m,uint32 n,uint32 steps,bytes32 root)"
+COMMITMENT_TYPE = (
+    "ComputeCommitment(uint256 windowId,address node,uint256 device,uint32 m,uint32 n,uint32 steps,bytes32 root)"
+)
 PROOF_TYPE = "ComputeProof(uint256 windowId,address node,uint256 device,bytes32 root,bytes32 openingsHash)"
 HEARTBEAT_TYPE = "Heartbeat(address node,uint64 sequence,uint64 issuedAt,uint64 expiresAt)"
 RECEIPT_TYPE = (
@@ -85,7 +87,9 @@ def receipt_digest(domain: Hash32, receipt: Receipt) -> Hash32:
     return typed_digest(domain, keccak(fields))
 
 
-def checkpoint_digest(domain: Hash32, job_id: int, node: Address, index: int, content_hash: Hash32, path_hash: Hash32) -> Hash32:
+def checkpoint_digest(
+    domain: Hash32, job_id: int, node: Address, index: int, content_hash: Hash32, path_hash: Hash32
+) -> Hash32:
     """What the node key signs when it uploads a drawn checkpoint; `path_hash` is keccak256 of the path's nodes."""
     fields = words(keccak(CHECKPOINT_TYPE.encode()), job_id, node, index, content_hash, path_hash)
     return typed_digest(domain, keccak(fields))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from swarm_chain.core.units import epoch_of
 from tests.e2e.world import SWARM, World
@@ -16,7 +16,11 @@ STAKE_SWM = "6000"
 BUDGET_SWM = "40"
 JOB_SPEC = Path("examples/train.yaml")
 
+AT_ONCE = 3  # commands at a time: they unlock keys and load web3, which two cores do one by one anyway
+
 Say = Callable[[str], None]
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,7 @@ def arrive(world: World, say: Say) -> None:
     """Makes everybody's wallet, gives coins and tokens, registers and stakes the providers and their nodes."""
     say("wallets, coins, registration, stake, nodes: through the command line, as anyone would")
     world.swarm("dev", "accounts", "--import", "1", "--as", "oracle")
-    _each((*PROVIDERS, CUSTOMER), lambda name: _move_in(world, name))
+    each((*PROVIDERS, CUSTOMER), lambda name: _move_in(world, name))
 
 
 def open_for_work(world: World, say: Say) -> None:
@@ -45,7 +49,7 @@ def open_for_work(world: World, say: Say) -> None:
     world.wait_for("the oracle", lambda: world.oracle("/readyz"))
     for name in PROVIDERS:
         start_node(world, name)
-    _each(PROVIDERS, lambda name: _wait_for_node(world, name))
+    each(PROVIDERS, lambda name: _wait_for_node(world, name))
 
 
 def start_node(world: World, name: str) -> None:
@@ -56,6 +60,13 @@ def start_node(world: World, name: str) -> None:
     else:
         jobs = ("--jobs",) if name == "bob" else ()
         world.processes.start(name, SWARM, "node", "run", "--folder", folder, *jobs)
+
+
+def bring_back(world: World, name: str) -> None:
+    """Starts a node again and waits until it serves."""
+    (world.processes.logs / f"{name}.log").unlink()
+    start_node(world, name)
+    _wait_for_node(world, name)
 
 
 def next_epoch(world: World) -> int:
@@ -165,9 +176,10 @@ def _wait_for_node(world: World, name: str) -> None:
     world.wait_for(f"{name}'s node", lambda: "agent_started" in world.processes.last_words(name))
 
 
-def _each(names: Sequence[str], act: Callable[[str], None]) -> None:
-    with ThreadPoolExecutor(len(names)) as pool:
-        list(pool.map(act, names))
+def each(things: Sequence[K], act: Callable[[K], V]) -> dict[K, V]:
+    """Does something for several at once; gives what came of each, in their order."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(things, pool.map(act, things), strict=True))
 
 
 def _all_proven(world: World, epoch: int) -> list[dict[str, Any]] | None:

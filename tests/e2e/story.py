@@ -16,6 +16,7 @@ from tests.e2e import acts, summary
 from tests.e2e.world import World, open_world
 
 BUILD = Path("build")
+WIDTH = 132
 
 
 def tell(folder: Path, console: Console) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     say("carol's node falls silent")
     world.processes.stop("carol")
     acts.pass_epoch(world, acts.next_epoch(world), say)
-    acts.start_node(world, "carol")
+    acts.bring_back(world, "carol")
     say("carol is back")
     acts.wait_for_slash(world, say)
     last = acts.next_epoch(world)
@@ -58,16 +59,17 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
 
 
 def _settle(world: World, last: int, job: acts.Job, say: acts.Say) -> dict[str, Any]:
-    claimed = {name: acts.claim(world, name) for name in acts.PROVIDERS}
+    claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
     say("everybody has claimed; every epoch is replayed from published data")
-    epochs = [summary.epoch_facts(world, one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"]]
-    providers = {name: summary.provider_facts(world, name, last, claimed[name]) for name in acts.PROVIDERS}
-    return summary.demo_document(world, epochs, providers, job)
+    listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"]]
+    epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch))
+    providers = acts.each(acts.PROVIDERS, lambda name: summary.provider_facts(world, name, last, claimed[name]))
+    return summary.demo_document(world, list(epochs.values()), providers, job)
 
 
 def main() -> int:
     """Plays the story, shows the tables, writes build/demo.json; 1 if a promise was broken."""
-    console = Console()
+    console = Console(width=WIDTH)
     document = tell(BUILD / "demo", console)
     summary.write(document, BUILD / "demo.json")
     summary.show(console, document)

@@ -1,6 +1,7 @@
 """The stage of a story: a real chain with everything deployed, a Ray cluster, and the people's command line."""
 
 import json
+import logging
 import os
 import secrets
 import subprocess
@@ -151,6 +152,7 @@ def _ray() -> Iterator[str]:
         include_dashboard=False,
         object_store_memory=RAY_STORE_BYTES,
         log_to_driver=False,
+        logging_level=logging.WARNING,
         _node_ip_address="127.0.0.1",
     )
     try:
