@@ -70,8 +70,8 @@ def transact(sender: Sender, key: str, call: ContractCall) -> TxOutcome:
     mined = _mined(sender, intent)
     if mined is not None:
         return mined
-    pending = _pending(sender, key)
-    if not pending:
+    pending = _pending(sender, intent)
+    if pending is None:
         _require_few_reverts(sender, key)
         pending = _sign(sender, intent, sender.writer.prepare(call))
     return _push(sender, intent, pending)
@@ -116,7 +116,7 @@ def _supersede(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
 
 def _bumped(sender: Sender, intent: _Intent, stuck: SignedTx) -> SignedTx:
     try:
-        return _sign(sender, intent, sender.writer.bump(replace(stuck, call=intent.call)))
+        return _sign(sender, intent, sender.writer.bump(stuck))
     except InvalidInputError as error:
         log.warning("tx_fee_cap_reached", intent=intent.key, message=error.message)
         return stuck
@@ -128,11 +128,11 @@ def _sign(sender: Sender, intent: _Intent, tx: SignedTx) -> SignedTx:
     return tx
 
 
-def _pending(sender: Sender, key: str) -> SignedTx | None:
+def _pending(sender: Sender, intent: _Intent) -> SignedTx | None:
     """The newest attempt that may still be mined; one that succeeded and was undone by a reorganisation is one too."""
-    attempts = attempts_of(sender.engine, key)
+    attempts = attempts_of(sender.engine, intent.key)
     used = {tx.nonce for tx, state in attempts if state in (REVERTED, SUPERSEDED)}
-    return next((tx for tx, _ in reversed(attempts) if tx.nonce not in used), None)
+    return next((replace(tx, call=intent.call) for tx, _ in reversed(attempts) if tx.nonce not in used), None)
 
 
 def _mined(sender: Sender, intent: _Intent) -> TxOutcome | None:
