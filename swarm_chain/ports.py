@@ -23,7 +23,7 @@ class ChainReader(Protocol):
         ...
 
     def call(self, call: ContractCall, at: BlockRef | None = None) -> object:
-        """Result of a view function at a block (latest if None); structs come as dicts by Solidity names. RejectedError on revert."""
+        """Result of a view at a block (latest if None), structs as dicts by Solidity names; RejectedError on revert."""
         ...
 
     def balance(self, address: Address) -> Wei:

@@ -240,12 +240,7 @@ def _check(params: Params) -> None:
 
 def _ascends(table: tuple[tuple[int, int], ...]) -> bool:
     inputs = [x for x, _ in table]
-    return (
-        len(table) >= 2
-        and inputs[0] == 0
-        and inputs[-1] == BPS
-        and all(a < b for a, b in pairwise(inputs))
-    )
+    return len(table) >= 2 and inputs[0] == 0 and inputs[-1] == BPS and all(a < b for a, b in pairwise(inputs))
 
 
 def _texts(value: Any) -> Any:
