@@ -12,9 +12,9 @@ from node.prove import commitment_of, prove, prove_rows
 from oracle.judge.compute import JudgeCase, judge_openings
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, draw_rows
 from swarm_chain.core.encoding import keccak
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.known_answers import wrong_answers
 from swarm_chain.core.merkle import root
-from swarm_chain.core.model import Outcome
 from swarm_chain.core.units import Address, WindowId
 from swarm_chain.reference.rowchain_torch import TorchCompute
 

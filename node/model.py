@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape
-from swarm_chain.core.model import BlockRef, JobKind, JobState, Receipt, SignedCommitment, WindowRecord
+from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.model import BlockRef, Receipt, SignedCommitment, WindowRecord
 from swarm_chain.core.units import (
     ZERO_HASH,
     Address,

@@ -21,7 +21,8 @@ from node.model import (
 )
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.encoding import keccak, words
-from swarm_chain.core.model import ChainEvent, WindowRecord, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import ChainEvent, WindowRecord
 from swarm_chain.core.units import Hash32, Timestamp, WindowId, epoch_of
 
 Windows = Mapping[WindowId, WindowRecord]

@@ -8,16 +8,8 @@ from node.ports import CheckpointUpload, EpochProof
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
-from swarm_chain.core.model import (
-    Heartbeat,
-    JobKind,
-    Receipt,
-    SettlementLeaf,
-    SignedCommitment,
-    SignedProof,
-    WindowRecord,
-    WindowState,
-)
+from swarm_chain.core.kinds import JobKind, WindowState
+from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import (
     UINT128_MAX,
     Address,

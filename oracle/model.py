@@ -5,19 +5,17 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
 from swarm_chain.core.model import (
     BlockRef,
     Deployment,
     EpochResult,
-    Outcome,
     Receipt,
     SettlementLeaf,
-    Severity,
     SignedCommitment,
     SignedProof,
     Verdict,
     Violation,
-    ViolationClass,
 )
 from swarm_chain.core.params import Params
 from swarm_chain.core.units import (

@@ -10,16 +10,8 @@ from pydantic.alias_generators import to_camel
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
 from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import (
-    Commitment,
-    Heartbeat,
-    JobKind,
-    Opening,
-    Proof,
-    Receipt,
-    SignedCommitment,
-    SignedProof,
-)
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
 
 MAX_DEVICES = 64

@@ -25,16 +25,8 @@ from oracle.rewards.plans import next_plans
 from oracle.rewards.weights import Device, device_capacities
 from oracle.violations import ViolationInputs, find_violations, next_history
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.model import (
-    ChainState,
-    EpochResult,
-    JobOutcome,
-    JobRecord,
-    JobState,
-    Outcome,
-    ProviderRecord,
-    SettlementLeaf,
-)
+from swarm_chain.core.kinds import JobState, Outcome
+from swarm_chain.core.model import ChainState, EpochResult, JobOutcome, JobRecord, ProviderRecord, SettlementLeaf
 from swarm_chain.core.units import EpochNumber, JobId, Mtops, ProviderId, Wei
 
 

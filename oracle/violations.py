@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from oracle.model import EpochFacts, Equivocation, FoundViolation, Network, PastViolation, RewardLine
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
-from swarm_chain.core.model import Outcome, ProviderRecord, Severity, Verdict, Violation, ViolationClass, WindowRecord
+from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
+from swarm_chain.core.model import ProviderRecord, Verdict, Violation, WindowRecord
 from swarm_chain.core.params import ColumnShares, Params, PenaltyParams
 from swarm_chain.core.signing import commitment_hash
 from swarm_chain.core.units import BPS, Address, EpochNumber, ProviderId, Timestamp, Wei, WindowId

@@ -36,6 +36,7 @@ from swarm_chain.core.compute import (
     seed_x,
 )
 from swarm_chain.core.encoding import keccak
+from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.model import (
     BlockRef,
     ChainState,
@@ -46,7 +47,6 @@ from swarm_chain.core.model import (
     SignedCommitment,
     SignedProof,
     WindowRecord,
-    WindowState,
 )
 from swarm_chain.core.rowchain import NumpyCompute
 from swarm_chain.core.signing import commitment_digest, domain_separator, proof_digest

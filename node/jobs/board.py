@@ -21,7 +21,8 @@ from node.model import (
     SendReceipt,
     View,
 )
-from swarm_chain.core.model import ChainEvent, JobKind, JobState
+from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.model import ChainEvent
 from swarm_chain.core.units import BlockNumber, JobId, Timestamp
 
 Offers = Mapping[JobId, JobOffer]

@@ -11,7 +11,8 @@ from swarm_chain.core.checkpoints import (
     job_seed,
     path_hash,
 )
-from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import checkpoint_digest
 from swarm_chain.core.units import ZERO_HASH, Address, Hash32, JobId, Timestamp
 

@@ -20,7 +20,7 @@ from oracle.schemas import CheckpointBody, HexHash, ReceiptBody, SpecBody, signa
 from oracle.store import jobs as store
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import JobState
+from swarm_chain.core.kinds import JobState
 from swarm_chain.core.units import Address, JobId
 
 

@@ -23,7 +23,7 @@ from oracle.consensus.views import (
     SettleJob,
     Wait,
 )
-from swarm_chain.core.model import JobState, Severity
+from swarm_chain.core.kinds import JobState, Severity
 
 Rule = Callable[[CycleView, OwnView], Action | None]
 

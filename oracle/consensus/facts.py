@@ -13,7 +13,8 @@ from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge
 from oracle.model import Bundle, EpochFacts, JudgedJob, Network, Plan, PreviousEpoch
 from oracle.settle import open_jobs
 from swarm_chain.core.compute import ComputeShape, ComputeWindow
-from swarm_chain.core.model import ChainState, Commitment, Outcome, Proof, WindowRecord, WindowState
+from swarm_chain.core.kinds import Outcome, WindowState
+from swarm_chain.core.model import ChainState, Commitment, Proof, WindowRecord
 from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import WindowId, epoch_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from oracle.judge.liveness import availability_bps, is_measured
 from oracle.model import JobFinding, Observation
-from swarm_chain.core.model import Outcome
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.params import EpochParams, LivenessParams
 from swarm_chain.core.units import Address, Bps, JobId, WindowId
 

@@ -25,7 +25,8 @@ from oracle.consensus.views import (
 from oracle.judge.windows import owed_shapes
 from oracle.model import Network, Plan
 from swarm_chain.core.encoding import keccak
-from swarm_chain.core.model import ChainState, WindowRecord, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import ChainState, WindowRecord
 from swarm_chain.core.units import EpochNumber, Hash32, Timestamp, WindowId, epoch_of, window_id
 
 # blockhash(c + 2) must exist when the draw is mined, and is forgotten 256 blocks later (compute-proof.md).

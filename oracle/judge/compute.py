@@ -23,8 +23,9 @@ from swarm_chain.core.compute import (
     seed_x,
 )
 from swarm_chain.core.errors import InvalidInputError, SwarmError
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.merkle import NODE_BYTES, verify
-from swarm_chain.core.model import Commitment, Opening, Outcome, Proof, Verdict
+from swarm_chain.core.model import Commitment, Opening, Proof, Verdict
 from swarm_chain.core.rowchain import Compute, Int8Matrix, NumpyCompute, input_rows
 from swarm_chain.core.units import Hash32, Mtops
 

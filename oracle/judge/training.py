@@ -12,7 +12,8 @@ from oracle.model import JobFinding, SignedReceipt
 from swarm_chain.core import merkle
 from swarm_chain.core.checkpoints import checkpoint_tree
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import JobRecord, Outcome
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import receipt_digest, recover
 from swarm_chain.core.units import Hash32, JobId
 

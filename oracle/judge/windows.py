@@ -11,7 +11,8 @@ from oracle.model import Equivocation, Plan
 from oracle.trees import small_root, small_tree
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
 from swarm_chain.core.encoding import address_bytes, commitment_order, double_hash
-from swarm_chain.core.model import Commitment, Outcome, Proof, SignedCommitment, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Commitment, Proof, SignedCommitment, Verdict
 from swarm_chain.core.params import ComputeParams
 from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.signing import commitment_hash

@@ -8,7 +8,8 @@ from sqlalchemy import Engine
 from oracle.model import Network, Plan
 from oracle.pipeline.sight import Sight
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
-from swarm_chain.core.model import ProviderRecord, WindowRecord, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import ProviderRecord, WindowRecord
 from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import Address, Hash32, Timestamp, WindowId
 from swarm_chain.ports import ChainReader, Clock

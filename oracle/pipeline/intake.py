@@ -7,7 +7,8 @@ from oracle.store import evidence
 from oracle.store.evidence import Received, Saved
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
-from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof
 from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest, require_signed_by
 from swarm_chain.core.units import Address, Signature
 

@@ -16,7 +16,8 @@ from oracle.store import jobs as job_store
 from oracle.store.evidence import Received
 from swarm_chain.core.compute import ComputeWindow
 from swarm_chain.core.errors import UnavailableError
-from swarm_chain.core.model import ChainState, JobState, Verdict, WindowState
+from swarm_chain.core.kinds import JobState, WindowState
+from swarm_chain.core.model import ChainState, Verdict
 from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId, window_id
 
 

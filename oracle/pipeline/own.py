@@ -17,7 +17,8 @@ from oracle.pipeline.sight import Sight
 from oracle.store import documents, evidence
 from swarm_chain.core.encoding import case_id
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import RootRecord, Severity
+from swarm_chain.core.kinds import Severity
+from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, EpochNumber, Hash32, WindowId, window_id
 
 OBSERVATION = "observation/"

@@ -11,7 +11,8 @@ from oracle.pipeline.desk import Desk
 from oracle.pipeline.job_desk import drawn_segments, receipt_of
 from oracle.store import jobs as store
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
-from swarm_chain.core.model import JobRecord, JobState, Outcome
+from swarm_chain.core.kinds import JobState, Outcome
+from swarm_chain.core.model import JobRecord
 from swarm_chain.core.units import Hash32, JobId
 
 log = structlog.get_logger()

@@ -10,7 +10,7 @@ from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.replayer import judge_completed
 from oracle.store import evidence
-from swarm_chain.core.model import WindowState
+from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
 

@@ -3,15 +3,8 @@
 from oracle.model import SignedReceipt
 from oracle.publish import fields as f
 from swarm_chain.core.encoding import address_bytes, canonical_json, to_hex
-from swarm_chain.core.model import (
-    Commitment,
-    JobKind,
-    Opening,
-    Proof,
-    Receipt,
-    SignedCommitment,
-    SignedProof,
-)
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Commitment, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import JobId, Timestamp, WindowId
 
 MAX_DEVICE = 63

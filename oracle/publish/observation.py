@@ -5,7 +5,7 @@ from oracle.publish import fields as f
 from oracle.publish.json_codec import MAX_DEVICE
 from swarm_chain.core.encoding import address_bytes, canonical_json, sha256_digest
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import Outcome
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.signing import observation_digest
 from swarm_chain.core.units import EpochNumber, Hash32, JobId, WindowId
 

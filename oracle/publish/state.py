@@ -5,7 +5,7 @@ from oracle.publish import fields as f
 from oracle.publish.json_codec import MAX_DEVICE
 from swarm_chain.core.compute import MAX_M, MAX_N, MAX_STEPS
 from swarm_chain.core.encoding import address_bytes, canonical_json
-from swarm_chain.core.model import Severity, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
 from swarm_chain.core.units import EpochNumber, JobId, ProviderId, Wei
 
 _FIELDS = ("epoch", "carryWei", "grossWei", "violations", "plans", "plansBefore", "jobs")

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from oracle.model import EpochFacts, Network, Pools, RewardLine
 from oracle.rewards import emission, penalties, weights
-from swarm_chain.core.model import Outcome, ProviderRecord
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import ProviderRecord
 from swarm_chain.core.units import BPS, Address, Bps, Mtops, ProviderId, Wei
 
 

@@ -5,7 +5,8 @@ verdicts --device_capacities--> mtops a device --weigh--> weight of a provider -
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from swarm_chain.core.model import Outcome, ProviderRecord, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import ProviderRecord, Verdict
 from swarm_chain.core.params import RewardParams, StakeParams
 from swarm_chain.core.units import BPS, Address, Bps, Mtops, Wei
 

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, and_, delete, func, select
 from oracle.store.engine import insert_new, writing
 from oracle.store.tables import checkpoints, job_verdicts, receipts, specs
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.model import Outcome
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.units import Hash32, JobId, Timestamp
 
 DELETE_AT_ONCE = 500  # names one statement may list

@@ -17,7 +17,8 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import event_args, transaction_document, view, when
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
-from swarm_chain.core.model import ContractCall, JobKind, JobState
+from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.model import ContractCall
 from swarm_chain.core.units import JobId
 
 app = typer.Typer(help="Work for others to do.")

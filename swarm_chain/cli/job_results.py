@@ -6,7 +6,8 @@ from typing import Any
 from swarm_chain.cli.context import Session
 from swarm_chain.core.encoding import hash_from_hex, keccak
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
-from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import domain_separator, receipt_digest
 from swarm_chain.core.units import Address, Hash32, JobId, Timestamp
 

@@ -12,7 +12,8 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import token_balance, view
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError
-from swarm_chain.core.model import ContractCall, JobKind, JobState, TxOutcome
+from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.model import ContractCall, TxOutcome
 from swarm_chain.core.units import Hash32, JobId, Wei
 from swarm_chain.reference.spec import parse_train_spec, spec_hash
 

@@ -13,7 +13,8 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import chain_time, existing_provider, transaction_document, view, when
 from swarm_chain.core.encoding import hash_from_hex, keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import ContractCall, Severity, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import ContractCall
 from swarm_chain.core.units import Hash32
 
 app = typer.Typer(help="Cases: accusations, answers, slashes.")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
+from swarm_chain.core.kinds import JobKind, JobState, Outcome, Severity, ViolationClass, WindowState
 from swarm_chain.core.units import (
     UINT64_MAX,
     UINT128_MAX,
@@ -93,72 +93,6 @@ class Deployment:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "contracts", MappingProxyType(dict(self.contracts)))
-
-
-class HardwareClass(IntEnum):
-    """Class a node is judged against (ProviderRegistry.register)."""
-
-    CPU = 1
-    GPU = 2
-    STORAGE = 3
-
-
-class JobKind(IntEnum):
-    """Kinds of jobs (JobEscrow.post)."""
-
-    TRAIN = 1
-    FINETUNE = 2
-    TUNE = 3
-    BATCH = 4
-    SERVE = 5
-    OPTIMISE = 6
-
-
-class JobState(IntEnum):
-    """States of a job in JobEscrow, same numbers."""
-
-    NONE = 0
-    POSTED = 1
-    ACCEPTED = 2
-    COMPLETED = 3
-    PAID = 4
-    REFUNDED = 5
-    CANCELLED = 6
-
-
-class WindowState(IntEnum):
-    """States of a window in ChallengeBeacon, same numbers."""
-
-    NONE = 0
-    COMMITTED = 1
-    OPEN = 2
-    CLOSED = 3
-    DRAWN = 4
-    VOID = 5
-
-
-class ViolationClass(IntEnum):
-    """Which kind of rule was broken (economics, slashing table)."""
-
-    PERFORMANCE = 1
-    SECURITY = 2
-    PROTOCOL = 3
-
-
-class Severity(IntEnum):
-    """How hard the rule was broken (economics, slashing table)."""
-
-    WARNING = 1
-    PENALTY = 2
-    SEVERE = 3
-
-
-class Outcome(StrEnum):
-    """The judge's finding."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

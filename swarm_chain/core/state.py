@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, WindowRecord, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, WindowRecord
 from swarm_chain.core.transitions import STEPS, Draft, payout_in_force
 from swarm_chain.core.units import ZERO_HASH, BlockNumber, Timestamp
 

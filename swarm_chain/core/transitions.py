@@ -13,16 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.model import (
-    ChainEvent,
-    JobKind,
-    JobRecord,
-    JobState,
-    ProviderRecord,
-    RootRecord,
-    WindowRecord,
-    WindowState,
-)
+from swarm_chain.core.kinds import JobKind, JobState, WindowState
+from swarm_chain.core.model import ChainEvent, JobRecord, ProviderRecord, RootRecord, WindowRecord
 from swarm_chain.core.units import Address, ProviderId, Timestamp, Wei
 
 _NO_TIME, _NO_WEI = Timestamp(0), Wei(0)

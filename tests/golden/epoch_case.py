@@ -11,7 +11,8 @@ from oracle.publish.trees import outcome_leaves, settlement_domain
 from oracle.rewards.emission import cumulative_emission
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import settlement_leaf, to_hex
-from swarm_chain.core.model import Outcome, Report
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Report
 from swarm_chain.core.units import JobId
 from tests.oracle_world import CHAIN_ID, NETWORK, PARAMS, Device, previous_of, provider, scene
 from tests.unit.oracle.judge.test_training import _job, _signed

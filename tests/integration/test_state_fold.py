@@ -10,7 +10,8 @@ import pytest
 from swarm_chain.adapters.contracts import encode_call
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import RejectedError
-from swarm_chain.core.model import BlockRef, ChainState, ContractCall, JobState
+from swarm_chain.core.kinds import JobState
+from swarm_chain.core.model import BlockRef, ChainState, ContractCall
 from swarm_chain.core.state import advance, fold
 from swarm_chain.core.units import WEI_PER_SWM, ZERO_ADDRESS, EpochNumber, ProviderId, Wei, window_id
 from swarm_chain.testing import FakeSigner

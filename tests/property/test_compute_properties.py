@@ -9,8 +9,8 @@ from node.prove import prove
 from oracle.judge.compute import JudgeCase, judge_openings
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
 from swarm_chain.core.encoding import checksum_address
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.merkle import build_tree, path, path_length, root, verify
-from swarm_chain.core.model import Outcome
 from swarm_chain.core.rowchain import NumpyCompute
 from swarm_chain.core.units import Hash32, WindowId
 from tests.compute_world import case_of, honest_run

@@ -16,7 +16,8 @@ from oracle.publish.shards import parse_shards, shard_bytes
 from oracle.publish.state import parse_state, state_bytes
 from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_address
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import Outcome, SettlementLeaf, Severity, ViolationClass
+from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
+from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
 from tests.oracle_world import NETWORK, Device, provider, scene
 

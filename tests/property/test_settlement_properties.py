@@ -16,7 +16,8 @@ from oracle.publish.state import parse_state, state_bytes
 from oracle.rewards.emission import cumulative_emission
 from oracle.rewards.weights import shares
 from oracle.settle import settle_epoch
-from swarm_chain.core.model import ChainState, Outcome, ProviderRecord, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import ChainState, ProviderRecord, Verdict
 from swarm_chain.core.units import (
     WEI_PER_SWM,
     Address,

@@ -6,7 +6,8 @@ from typing import Any
 
 from swarm_chain.core import checkpoints, encoding, signing
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.model import Commitment, Heartbeat, JobKind, Opening, Proof, Receipt
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, window_id
 from swarm_chain.testing import FakeSigner
 from tools.golden.form import CHAIN_ID, Document, camel, sample_address, sample_hash, text

@@ -4,7 +4,8 @@ from dataclasses import fields
 
 from swarm_chain.core import encoding, merkle
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.model import JobOutcome, Report, SettlementLeaf, Severity, Violation, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import JobOutcome, Report, SettlementLeaf, Violation
 from swarm_chain.core.units import (
     UINT64_MAX,
     UINT128_MAX,

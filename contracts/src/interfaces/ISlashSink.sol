@@ -4,7 +4,12 @@ pragma solidity 0.8.30;
 /// @title Where slashed stake and penalties go: burn, bounty, insurance
 interface ISlashSink {
     event Deposited(
-        bytes32 indexed caseId, uint256 amount, uint256 burned, uint256 bounty, uint256 insured, address indexed reporter
+        bytes32 indexed caseId,
+        uint256 amount,
+        uint256 burned,
+        uint256 bounty,
+        uint256 insured,
+        address indexed reporter
     );
     event BountyClaimed(address indexed reporter, uint256 amount);
     event InsurancePaid(address indexed to, uint256 amount);

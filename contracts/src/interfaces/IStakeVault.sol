@@ -34,11 +34,20 @@ interface IStakeVault {
 
     event Staked(uint256 indexed providerId, address indexed from, uint256 amount);
     event UnbondRequested(
-        uint256 indexed providerId, uint256 indexed requestId, uint256 amount, uint256 shares, uint64 nonce, uint64 maturesAt
+        uint256 indexed providerId,
+        uint256 indexed requestId,
+        uint256 amount,
+        uint256 shares,
+        uint64 nonce,
+        uint64 maturesAt
     );
     event UnbondCancelled(uint256 indexed providerId, uint256 indexed requestId, uint256 amount, uint256 shares);
-    event Withdrawn(uint256 indexed providerId, uint256 indexed requestId, address indexed to, uint256 amount, uint256 shares);
-    event PenaltyTaken(uint256 indexed providerId, uint256 amount, uint256 shortfall, uint256 fromThawing, uint32 settledRoots);
+    event Withdrawn(
+        uint256 indexed providerId, uint256 indexed requestId, address indexed to, uint256 amount, uint256 shares
+    );
+    event PenaltyTaken(
+        uint256 indexed providerId, uint256 amount, uint256 shortfall, uint256 fromThawing, uint32 settledRoots
+    );
     /// @notice What a court asked for; `Slashed` with the same case id, next in the log, says what was taken.
     event SlashOrdered(
         uint256 indexed providerId,
@@ -49,7 +58,12 @@ interface IStakeVault {
         bool globalCapped
     );
     event Slashed(
-        uint256 indexed providerId, bytes32 indexed caseId, uint256 amount, uint256 fromThawing, address reporter, uint256 bountyBps
+        uint256 indexed providerId,
+        bytes32 indexed caseId,
+        uint256 amount,
+        uint256 fromThawing,
+        address reporter,
+        uint256 bountyBps
     );
     /// @notice All thaw shares of the pool became worthless; `dust` wei returned to active stake.
     event ThawPoolReset(uint256 indexed providerId, uint64 nonce, uint256 dust);
@@ -85,7 +99,8 @@ interface IStakeVault {
     function stake(uint256 providerId, uint256 amount) external;
 
     /// @notice `stake` after trying the permit; a permit that was already used does not stop it.
-    function stakeWithPermit(uint256 providerId, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external;
+    function stakeWithPermit(uint256 providerId, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s)
+        external;
 
     /// @notice Asks `amount` wei of active stake back; it stays slashable until withdrawn. Only the owner.
     function requestUnbond(uint256 providerId, uint256 amount) external returns (uint256 requestId);

@@ -10,7 +10,8 @@ import yaml
 from node.wire import receipt_fields
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak, to_hex
-from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import domain_separator, receipt_digest
 from swarm_chain.core.units import WEI_PER_SWM, JobId, Timestamp
 from swarm_chain.reference.spec import spec_hash

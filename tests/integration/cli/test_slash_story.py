@@ -4,7 +4,8 @@ import pytest
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import case_id, keccak, to_hex
-from swarm_chain.core.model import Severity, Violation, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import Violation
 from swarm_chain.core.units import WEI_PER_SWM, EpochNumber, Hash32, ProviderId, Timestamp, Wei
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.conftest import CommandLine

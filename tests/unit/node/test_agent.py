@@ -12,8 +12,9 @@ from node.state import deliveries, open_state
 from swarm_chain.core.compute import commitment_tree
 from swarm_chain.core.encoding import SETTLEMENT_TAG, keccak, leaf_domain, settlement_leaf
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.merkle import build_tree, path, root, verify
-from swarm_chain.core.model import SettlementLeaf, WindowRecord, WindowState
+from swarm_chain.core.model import SettlementLeaf, WindowRecord
 from swarm_chain.core.units import EpochNumber, Hash32, ProviderId, Wei, WindowId
 from tests.node_world import OTHER_URL, PROVIDER, SHAPE, NodeWorld, expected_rows
 

@@ -9,7 +9,7 @@ import pytest
 from node.records import own_jobs
 from node.state import open_state
 from swarm_chain.core.checkpoints import DRAWN_SEGMENTS, content_hash, draw_segments, job_seed
-from swarm_chain.core.model import JobState
+from swarm_chain.core.kinds import JobState
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, Hash32, JobId
 from swarm_chain.reference.spec import parse_train_spec, spec_hash

@@ -11,7 +11,7 @@ from node.steps import is_idle, next_steps
 from node.windows import KEPT_EPOCHS, fold_windows, window_steps
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import keccak
-from swarm_chain.core.model import WindowState
+from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.units import EpochNumber, ProviderId, WindowId, window_id
 from swarm_chain.testing import FakeChain, FakeSigner
 from tests.node_world import PARAMS

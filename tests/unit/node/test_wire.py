@@ -7,16 +7,8 @@ from node.model import DevicePlan
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
-from swarm_chain.core.model import (
-    Commitment,
-    JobKind,
-    Opening,
-    Proof,
-    Receipt,
-    SignedCommitment,
-    SignedProof,
-    WindowState,
-)
+from swarm_chain.core.kinds import JobKind, WindowState
+from swarm_chain.core.model import Commitment, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import ZERO_HASH, Hash32, JobId, Signature, Timestamp, Wei, WindowId
 from swarm_chain.testing import FakeSigner
 

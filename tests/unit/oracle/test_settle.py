@@ -8,7 +8,8 @@ from oracle.model import EpochFacts, JudgedJob, PreviousEpoch
 from oracle.publish.report import PublishedEpoch, build_report
 from oracle.settle import covered_epochs, open_jobs, settle_epoch
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.model import ChainState, JobKind, JobRecord, JobState, Outcome
+from swarm_chain.core.kinds import JobKind, JobState, Outcome
+from swarm_chain.core.model import ChainState, JobRecord
 from swarm_chain.core.units import EpochNumber, Hash32, JobId, ProviderId, Timestamp, Wei
 from tests.oracle_world import MEMBERS, NETWORK, Device, Scene, address, previous_of, provider, ref_block, scene
 

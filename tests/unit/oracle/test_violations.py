@@ -17,7 +17,8 @@ from oracle.violations import (
     suspension_for,
 )
 from swarm_chain.core.encoding import canonical_json, keccak
-from swarm_chain.core.model import Outcome, ProviderRecord, Severity, Verdict, ViolationClass
+from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
+from swarm_chain.core.model import ProviderRecord, Verdict
 from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, Hash32, ProviderId, Wei
 from tests.oracle_world import NETWORK, PARAMS, Run, address, commit, opened, provider, run
 

@@ -12,8 +12,9 @@ from oracle.store import jobs as store
 from oracle.store.jobs import SpecShelf
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, checkpoint_tree, content_hash, path_hash
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
+from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.merkle import path, root
-from swarm_chain.core.model import JobKind, Receipt
+from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import checkpoint_digest, receipt_digest
 from swarm_chain.core.units import Hash32, JobId, Timestamp
 from swarm_chain.testing import FakeSigner

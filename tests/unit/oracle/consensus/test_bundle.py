@@ -10,7 +10,8 @@ from oracle.model import Bundle, Equivocation, Observation, SignedObservation
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from swarm_chain.core.encoding import address_bytes
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import JobKind, JobRecord, JobState, SignedCommitment, SignedProof
+from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.model import JobRecord, SignedCommitment, SignedProof
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, JobId, Timestamp, Wei
 from tests.oracle_world import DOMAIN, NETWORK, Device, address, commit, observe, provider, ref_block, scene

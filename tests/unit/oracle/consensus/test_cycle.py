@@ -37,20 +37,8 @@ from oracle.consensus.views import (
 from oracle.consensus.windows import expected_devices, opens_at
 from oracle.model import Plan
 from swarm_chain.core.encoding import case_id
-from swarm_chain.core.model import (
-    BlockRef,
-    ChainState,
-    JobKind,
-    JobOutcome,
-    JobRecord,
-    JobState,
-    RootRecord,
-    Severity,
-    Violation,
-    ViolationClass,
-    WindowRecord,
-    WindowState,
-)
+from swarm_chain.core.kinds import JobKind, JobState, Severity, ViolationClass, WindowState
+from swarm_chain.core.model import BlockRef, ChainState, JobOutcome, JobRecord, RootRecord, Violation, WindowRecord
 from swarm_chain.core.units import (
     UINT64_MAX,
     ZERO_HASH,

@@ -9,7 +9,8 @@ from oracle.consensus.bundle import EvidencePool
 from oracle.consensus.facts import counted_windows, facts_of
 from oracle.model import EpochState, JobFinding, Plan, PreviousEpoch
 from swarm_chain.core.encoding import keccak
-from swarm_chain.core.model import JobRecord, Outcome, WindowState
+from swarm_chain.core.kinds import Outcome, WindowState
+from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, JobId, Timestamp, Wei
 from tests.oracle_world import DOMAIN, NETWORK, Device, Scene, address, commit, observe, provider, scene

@@ -6,7 +6,7 @@ import pytest
 
 from oracle.consensus.medians import agreed_jobs, median_availability, median_elapsed
 from oracle.model import Arrival, JobFinding, Observation, RollCall
-from swarm_chain.core.model import Outcome
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.units import EpochNumber, JobId, WindowId
 from tests.oracle_world import PARAMS, address
 

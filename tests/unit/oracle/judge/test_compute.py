@@ -9,7 +9,8 @@ import pytest
 from oracle.judge.compute import JudgeCase, judge_openings
 from swarm_chain.core.compute import ComputeShape, ComputeWindow, mtops
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import Outcome, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Verdict
 from swarm_chain.core.rowchain import Int8Matrix, NumpyCompute
 from swarm_chain.core.units import WindowId
 from tests.compute_world import ALICE, CHALLENGE, DRAWS, ELAPSED_MS, MALLORY, SHAPE, WINDOW, case_of, honest_run

@@ -16,8 +16,9 @@ from oracle.judge.compute import JudgeCase, judge_openings
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, draw_rows
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.merkle import build_tree, node_hash, root, verify
-from swarm_chain.core.model import Opening, Outcome
+from swarm_chain.core.model import Opening
 from swarm_chain.core.rowchain import Int8Matrix, Int32Matrix, top_byte, weight_column
 from swarm_chain.core.units import Hash32, WindowId
 from tests.compute_world import (

@@ -10,7 +10,8 @@ from oracle.model import SignedReceipt
 from swarm_chain.core import merkle
 from swarm_chain.core.checkpoints import checkpoint_tree
 from swarm_chain.core.encoding import keccak
-from swarm_chain.core.model import JobKind, JobRecord, JobState, Outcome, Receipt
+from swarm_chain.core.kinds import JobKind, JobState, Outcome
+from swarm_chain.core.model import JobRecord, Receipt
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import Hash32, JobId, Signature, Timestamp, Wei
 from tests.oracle_world import DOMAIN, address, sign

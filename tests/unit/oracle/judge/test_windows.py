@@ -16,7 +16,8 @@ from oracle.model import Plan
 from swarm_chain.core import merkle
 from swarm_chain.core.compute import ComputeShape, ComputeWindow
 from swarm_chain.core.encoding import double_hash, keccak
-from swarm_chain.core.model import Outcome, Proof, WindowRecord
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Proof, WindowRecord
 from swarm_chain.core.signing import commitment_hash
 from swarm_chain.core.units import ZERO_HASH, Address
 from tests.oracle_world import CHAIN_ID, NETWORK, PARAMS, SHAPE, Run, address, commit, drawn, opened, prove, run

@@ -23,7 +23,8 @@ from oracle.publish.shards import LEAVES_PER_SHARD, parse_shards, shard_bytes
 from oracle.publish.state import parse_state, state_bytes
 from swarm_chain.core.encoding import canonical_json
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import SettlementLeaf, Severity, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei
 from tests.oracle_world import NETWORK, Device, address, provider, scene
 from tests.unit.oracle.judge.test_training import _signed

@@ -8,7 +8,8 @@ import pytest
 from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.rewards.weights import device_capacities
-from swarm_chain.core.model import Outcome, ProviderRecord, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import ProviderRecord, Verdict
 from swarm_chain.core.units import WEI_PER_SWM, Bps, EpochNumber, JobId, Mtops, ProviderId, Timestamp, Wei, WindowId
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
 

@@ -13,7 +13,8 @@ from oracle.rewards.weights import (
     quality_units,
     shares,
 )
-from swarm_chain.core.model import Outcome, Verdict
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Verdict
 from swarm_chain.core.units import WEI_PER_SWM, Address, Bps, Mtops, Wei, WindowId
 from tests.oracle_world import PARAMS, address, provider
 

@@ -10,7 +10,8 @@ from oracle.store.engine import migrate, open_store
 from oracle.store.evidence import Saved
 from oracle.store.tables import metadata
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
-from swarm_chain.core.model import Commitment, ContractCall, Outcome, SignedCommitment, SignedTx
+from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Wei, WindowId
 
 ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")

@@ -30,7 +30,8 @@ from swarm_chain.core.encoding import (
     words,
 )
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import JobOutcome, Opening, Report, SettlementLeaf, Severity, Violation, ViolationClass
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import JobOutcome, Opening, Report, SettlementLeaf, Violation
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, Wei
 
 DOMAIN = Hash32(keccak(b"domain"))

@@ -12,6 +12,7 @@ from eth_account.messages import SignableMessage, encode_typed_data
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.merkle import verify
 from tools import golden
+from tools.golden.messages import eip712
 
 FOLDER = Path(__file__).resolve().parents[3] / "golden"
 
@@ -88,7 +89,7 @@ def test_report_hashes_are_abi_encodings_of_the_struct() -> None:
         assert keccak(encode(list(columns.values()), values)) == _bytes(want)
 
 
-@pytest.mark.parametrize("name", list(golden.eip712()["types"]))
+@pytest.mark.parametrize("name", list(eip712()["types"]))
 def test_signed_messages_are_eip712_for_eth_account_too(name: str) -> None:
     g = _load("eip712")
     place = "registry" if name == "NodeAdmission" else "beacon"

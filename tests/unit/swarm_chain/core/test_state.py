@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, ProviderRecord, WindowState
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, ProviderRecord
 from swarm_chain.core.state import DRAW_WINDOW, advance, fold
 from swarm_chain.core.units import ZERO_HASH, BlockNumber, Timestamp
 from swarm_chain.testing import FakeSigner
