@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Test} from "forge-std/Test.sol";
 
 import {ProviderRegistry} from "../../src/ProviderRegistry.sol";
@@ -118,7 +119,7 @@ contract VaultHandler is Test {
         uint256 tokens = VAULT.pool(id).tokens;
         if (size % 3 == 0) amount = _spread(amount, tokens + 1);
         else if (size % 3 == 1) amount = tokens - (tokens == 0 ? 0 : amount % (tokens / 1e6 + 1));
-        uint64 offenceAt = uint64(block.timestamp - age % 17 days);
+        uint64 offenceAt = SafeCast.toUint64(block.timestamp - age % 17 days);
         IStakeVault.Slash memory order = IStakeVault.Slash(
             id, bytes32(amount), amount, offenceAt, caps & 1 != 0, caps & 2 != 0, address(this), 1000
         );
@@ -153,7 +154,7 @@ contract VaultHandler is Test {
 
     function acceptReport() external observed {
         Report memory report;
-        (report.epoch, report.leafCount) = (_epoch++, uint32(PROVIDERS));
+        (report.epoch, report.leafCount) = (_epoch++, SafeCast.toUint32(PROVIDERS));
         report.root = keccak256(abi.encode(report.epoch));
         SETTLEMENT.acceptReport(report);
     }

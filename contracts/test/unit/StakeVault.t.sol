@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
@@ -148,8 +149,8 @@ contract StakeVaultTest is Reports {
         vm.warp(start + 90 days + 1);
         vault.stake(aliceId, 10);
         assertEq(vault.activeStake(aliceId), 650);
-        assertEq(vault.stakeAt(aliceId, uint64(start)), 20, "the two oldest are one");
-        assertEq(vault.stakeAt(aliceId, uint64(start + 2)), 30);
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start)), 20, "the two oldest are one");
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start + 2)), 30);
         assertEq(vault.stakeAt(aliceId, uint64(block.timestamp)), 650);
     }
 

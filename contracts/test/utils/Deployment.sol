@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {TimelockController} from "@openzeppelin/contracts/governance/TimelockController.sol";
 import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
 import {Address} from "@openzeppelin/contracts/utils/Address.sol";
@@ -83,7 +84,8 @@ abstract contract Deployment is Test {
     }
 
     function epochParams() internal pure virtual returns (IEpochOracle.EpochParams memory) {
-        return IEpochOracle.EpochParams({genesisAt: uint64(GENESIS), epochFor: 1 days, reportWindowFor: 1 days});
+        return
+            IEpochOracle.EpochParams({genesisAt: SafeCast.toUint64(GENESIS), epochFor: 1 days, reportWindowFor: 1 days});
     }
 
     function limitParams() internal pure virtual returns (IReportLimits.LimitParams memory) {

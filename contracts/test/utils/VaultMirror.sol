@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Vm} from "forge-std/Vm.sol";
 
 import {IStakeVault} from "../../src/interfaces/IStakeVault.sol";
@@ -68,7 +69,7 @@ contract VaultMirror {
     }
 
     function _staked(uint256 id, uint256 amount) private {
-        _pools[id].tokens += uint128(amount);
+        _pools[id].tokens += SafeCast.toUint128(amount);
         totalStaked += amount;
         _deposits[id].push(Deposit(block.timestamp, amount));
     }
@@ -128,7 +129,7 @@ contract VaultMirror {
             if (deposit.at > at) continue;
             uint256 part = deposit.tokens < amount ? deposit.tokens : amount;
             deposit.tokens -= part;
-            amount -= uint128(part);
+            amount -= SafeCast.toUint128(part);
         }
         require(amount == 0, "took more than was there");
     }
