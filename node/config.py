@@ -87,7 +87,8 @@ def load_settings(options: Mapping[str, Any]) -> NodeSettings:
 
 
 def prepare_ray_environment(settings: NodeSettings) -> None:
-    """Puts into the environment what Ray reads from there: token authentication always, no usage statistics.
+    """Puts into the environment what Ray reads from there: token authentication always, no usage statistics, and a Ray of
+    this node's own on loopback only.
 
     Args:
         settings: the token is that of `ray_token_file`, else the one already in the environment, else a fresh one of
@@ -95,6 +96,10 @@ def prepare_ray_environment(settings: NodeSettings) -> None:
     """
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if not settings.ray_address:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
+            "0"  # Ray's switch for loopback; an address alone does not do it
+        )
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     if settings.ray_token_file is not None or not os.environ.get("RAY_AUTH_TOKEN"):
         os.environ["RAY_AUTH_TOKEN"] = _ray_token(settings)

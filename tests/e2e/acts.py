@@ -52,6 +52,15 @@ def open_for_work(world: World, say: Say) -> None:
     each(PROVIDERS, lambda name: _wait_for_node(world, name))
 
 
+def close_for_work(world: World, say: Say) -> None:
+    """Ends the nodes and the member, so that no later epoch changes the sums; a member without a key serves what is public."""
+    for name in ("oracle", *PROVIDERS):
+        world.processes.stop(name)
+    world.processes.start("reader", SWARM, "oracle", "run", "--dry-run")
+    world.wait_for("the reader", lambda: world.oracle("/readyz"))
+    say("nodes and member have stopped; a reader without a key serves what was published")
+
+
 def start_node(world: World, name: str) -> None:
     """Starts somebody's node; mallory's computes half of the rows and invents the rest."""
     folder = str(node_folder(world, name))

@@ -4,6 +4,7 @@ alice, bob    prove honestly, earn and claim           carol   silent for an epo
 mallory       invents half of her rows: slashed        dave    posts a training job, bob's node runs it and is paid
 """
 
+import argparse
 import shutil
 import sys
 import time
@@ -15,7 +16,6 @@ from rich.console import Console
 from tests.e2e import acts, summary
 from tests.e2e.world import World, open_world
 
-BUILD = Path("build")
 WIDTH = 132
 
 
@@ -23,7 +23,7 @@ def tell(folder: Path, console: Console) -> dict[str, Any]:
     """Plays the story in a fresh folder.
 
     Returns:
-        The document of `build/demo.json`.
+        The document of demo.json.
     """
     started = time.monotonic()
 
@@ -59,24 +59,28 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
 
 
 def _settle(world: World, last: int, job: acts.Job, say: acts.Say) -> dict[str, Any]:
+    acts.close_for_work(world, say)
     claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
     say("everybody has claimed; every epoch is replayed from published data")
-    listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"]]
+    listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] <= last]
     epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch))
     providers = acts.each(acts.PROVIDERS, lambda name: summary.provider_facts(world, name, last, claimed[name]))
     return summary.demo_document(world, list(epochs.values()), providers, job)
 
 
 def main() -> int:
-    """Plays the story, shows the tables, writes build/demo.json; 1 if a promise was broken."""
+    """Plays the story, shows the tables, writes demo.json; 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(description="Play the whole life of the network once.")
+    parser.add_argument("--build", type=Path, default=Path("build"), help="folder of demo.json and of the demo's files")
+    build: Path = parser.parse_args().build
     console = Console(width=WIDTH)
-    document = tell(BUILD / "demo", console)
-    summary.write(document, BUILD / "demo.json")
+    document = tell(build / "demo", console)
+    summary.write(document, build / "demo.json")
     summary.show(console, document)
     broken = summary.broken_promises(document)
     for promise in broken:
         console.print(f"[red]not so: {promise}[/red]")
-    console.print(f"build/demo.json written after {document['durationS']} s")
+    console.print(f"{build / 'demo.json'} written after {document['durationS']} s")
     return 1 if broken else 0
 
 

@@ -1,9 +1,5 @@
 """Our trees, paths and dumps are those of npm's @openzeppelin/merkle-tree, which checks every node it loads."""
 
-import json
-import shutil
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +15,8 @@ from swarm_chain.core.encoding import (
 from swarm_chain.core.merkle import build_tree, dump, path, root
 from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import Address, ProviderId, Wei
+from tests.open_zeppelin import open_zeppelin
 
-SCRIPT = Path(__file__).with_name("merkle_oz.mjs")
-ROOT = Path(__file__).parents[2]
 DOMAIN = leaf_domain(SETTLEMENT_TAG, 31337, Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8"))
 
 
@@ -32,18 +27,6 @@ def settlement(count: int) -> list[SettlementLeaf]:
         SettlementLeaf(provider_id=ProviderId(i + 1), cum_reward_wei=Wei(a), cum_penalty_wei=Wei(a // 7))
         for i, a in enumerate(amounts)
     ]
-
-
-def open_zeppelin(*documents: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the JavaScript library says of dumps and paths."""
-    program = shutil.which("node")
-    assert program, "Node.js is not on PATH: run `make install`"
-    done = subprocess.run(
-        [program, str(SCRIPT)], input=json.dumps(documents), capture_output=True, text=True, cwd=ROOT, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    answer: list[dict[str, Any]] = json.loads(done.stdout)
-    return answer
 
 
 def document_of(count: int, indices: list[int]) -> tuple[bytes, dict[str, Any]]:

@@ -1,0 +1,61 @@
+"""The story on real parts, played once; what it left behind is checked by others than those who wrote it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.summary import broken_promises
+from tests.open_zeppelin import open_zeppelin
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The document `make demo` writes, of a story played for this module."""
+    build = tmp_path_factory.mktemp("build")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.e2e.story", "--build", str(build)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    document: dict[str, Any] = json.loads((build / "demo.json").read_text())
+    return document
+
+
+def test_story_when_played_then_every_promise_is_kept(demo: dict[str, Any]) -> None:
+    assert broken_promises(demo) == []
+
+
+def test_dumps_when_loaded_by_open_zeppelin_then_roots_and_all_paths_agree(demo: dict[str, Any]) -> None:
+    dumps = [json.loads(Path(one["dump"]).read_text()) for one in demo["epochs"]]
+
+    answers = open_zeppelin(*({"dump": dump, "paths": []} for dump in dumps))
+
+    assert [(a["root"], a["rebuiltRoot"]) for a in answers] == [(e["root"], e["root"]) for e in demo["epochs"]]
+
+
+def test_claims_when_compared_with_the_last_tree_then_every_amount_is_its_leaf(demo: dict[str, Any]) -> None:
+    dump = json.loads(Path(demo["epochs"][-1]["dump"]).read_text())
+    leaves = {int(row["value"][1]): row["value"] for row in dump["values"]}
+
+    for provider in demo["providers"].values():
+        _, _, reward, penalty = leaves[provider["providerId"]]
+        assert (provider["claimedWei"], provider["penaltyWei"]) == (reward, penalty)
+
+
+def test_document_when_written_then_it_has_the_agreed_form(demo: dict[str, Any]) -> None:
+    assert set(demo) == {"chainId", "durationS", "contracts", "epochs", "providers", "job"}
+    assert {"id", "state", "paidWei", "receiptDigest", "judged"} <= set(demo["job"])
+    for one in demo["epochs"]:
+        assert {"epoch", "root", "reportHash", "replayedHash", "leafCount", "submitGas", "dump"} <= set(one)
+    wanted = {"address", "providerId", "stakedWei", "earnedWei", "claimedWei", "balanceGainWei", "penaltyWei"}
+    for provider in demo["providers"].values():
+        assert wanted | {"slashedWei", "status"} <= set(provider)
