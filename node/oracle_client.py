@@ -11,6 +11,7 @@ from node.model import DevicePlan
 from node.ports import CheckpointUpload, EpochProof
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
+from swarm_chain.core.messages import Json, receipt_json
 from swarm_chain.core.model import Heartbeat, Receipt, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Hash32, ProviderId, Signature
 
@@ -39,7 +40,7 @@ class JsonHttp:
         """
         return self._send("GET", path, None, ANSWER_S)
 
-    def post(self, path: str, body: wire.Json, *, timeout_s: float = ANSWER_S) -> dict[str, object]:
+    def post(self, path: str, body: Json, *, timeout_s: float = ANSWER_S) -> dict[str, object]:
         """Answer to a JSON body; every message of this protocol may be sent twice."""
         return self._send("POST", path, body, timeout_s)
 
@@ -47,7 +48,7 @@ class JsonHttp:
         """Closes the connections."""
         self._client.close()
 
-    def _send(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
+    def _send(self, method: str, path: str, body: Json | None, timeout_s: float) -> dict[str, object]:
         repeated = stamina.retry(on=httpx2.TransportError, attempts=ATTEMPTS, wait_initial=0.1, wait_max=0.5)
         try:
             return repeated(self._once)(method, path, body, timeout_s)
@@ -56,7 +57,7 @@ class JsonHttp:
                 f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
             ) from error
 
-    def _once(self, method: str, path: str, body: wire.Json | None, timeout_s: float) -> dict[str, object]:
+    def _once(self, method: str, path: str, body: Json | None, timeout_s: float) -> dict[str, object]:
         with self._client.stream(method, self.url + path, json=body, timeout=timeout_s) as response:
             parts, size = [], 0
             for part in response.iter_bytes():
@@ -122,8 +123,8 @@ class HttpOracleInbox:
 
     def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
         """Hands in a job's receipt with the content hashes of its checkpoints."""
-        body: wire.Json = {
-            "receipt": wire.receipt_fields(receipt),
+        body: Json = {
+            "receipt": receipt_json(receipt),
             "signature": to_hex(signature),
             "checkpoints": [to_hex(content) for content in contents],
         }

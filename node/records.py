@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from node.model import JobPhase, OwnCommitment, OwnJob, SignedReceipt
 from node.state import deliveries
-from node.wire import parse_receipt, receipt_fields
+from node.wire import parse_receipt
 from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
 from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, Wei, WindowId
 
@@ -114,7 +115,7 @@ def start_job(state: sqlite3.Connection, job_id: JobId, now: Timestamp) -> None:
 
 def finish_job(state: sqlite3.Connection, signed: SignedReceipt, reason: str) -> None:
     """Store a signed receipt; from now on only this one is handed in."""
-    receipt = canonical_json(receipt_fields(signed.receipt)).decode()
+    receipt = canonical_json(receipt_json(signed.receipt)).decode()
     state.execute(
         "UPDATE jobs SET phase = ?, receipt = ?, signature = ?, contents = ?, reason = ? WHERE job_id = ? AND receipt IS NULL",
         (

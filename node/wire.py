@@ -9,6 +9,7 @@ from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.kinds import JobKind, WindowState
+from swarm_chain.core.messages import Json, signed_commitment_json, signed_proof_json
 from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import (
     UINT128_MAX,
@@ -25,8 +26,6 @@ from swarm_chain.core.units import (
 MAX_LISTED = 4096
 MAX_DIGITS = 39  # of a uint128
 
-Json = dict[str, object]
-
 
 def heartbeat_body(heartbeat: Heartbeat, signature: Signature) -> Json:
     """Body of POST /v1/heartbeats."""
@@ -41,53 +40,16 @@ def heartbeat_body(heartbeat: Heartbeat, signature: Signature) -> Json:
 
 def commitment_body(signed: SignedCommitment) -> Json:
     """Body of POST /v1/commitments."""
-    c = signed.commitment
-    fields: Json = {
-        "windowId": c.window_id,
-        "node": c.node,
-        "device": c.device,
-        "m": c.m,
-        "n": c.n,
-        "steps": c.steps,
-        "root": to_hex(c.root),
-    }
-    return {"commitment": fields, "signature": to_hex(signed.signature)}
+    return signed_commitment_json(signed)
 
 
 def proof_body(signed: SignedProof) -> Json:
     """Body of POST /v1/proofs."""
-    p = signed.proof
-    openings = [{"row": o.row, "head": to_hex(o.head), "path": [to_hex(h) for h in o.path]} for o in p.openings]
-    fields: Json = {
-        "windowId": p.window_id,
-        "node": p.node,
-        "device": p.device,
-        "root": to_hex(p.root),
-        "openings": openings,
-    }
-    return {"proof": fields, "signature": to_hex(signed.signature)}
-
-
-def receipt_fields(receipt: Receipt) -> Json:
-    """JobReceipt as JSON."""
-    return {
-        "jobId": receipt.job_id,
-        "kind": int(receipt.kind),
-        "node": receipt.node,
-        "specHash": to_hex(receipt.spec_hash),
-        "inputDigest": to_hex(receipt.input_digest),
-        "outputDigest": to_hex(receipt.output_digest),
-        "checkpointRoot": to_hex(receipt.checkpoint_root),
-        "checkpointCount": receipt.checkpoint_count,
-        "deviceSeconds": receipt.device_seconds,
-        "startedAt": receipt.started_at,
-        "finishedAt": receipt.finished_at,
-        "exitCode": receipt.exit_code,
-    }
+    return signed_proof_json(signed)
 
 
 def parse_receipt(fields: Mapping[str, object]) -> Receipt:
-    """The receipt `receipt_fields` wrote."""
+    """The receipt `receipt_json` wrote."""
     return Receipt(
         job_id=JobId(_integer(fields, "jobId")),
         kind=JobKind(_integer(fields, "kind")),

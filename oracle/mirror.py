@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol, cast
 
+from oracle.history import advance_to, before
 from oracle.main import read_network
 from oracle.model import PreviousEpoch
 from oracle.publish.bundle import parse_bundle
@@ -10,12 +11,9 @@ from oracle.publish.manifest import parse_manifest
 from oracle.publish.previous import previous_root, read_previous
 from oracle.replay import Replay, replay_epoch
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import ChainState, ContractCall, Deployment, RootRecord
-from swarm_chain.core.state import advance
-from swarm_chain.core.units import BlockNumber, Hash32
+from swarm_chain.core.model import ContractCall, Deployment, RootRecord
+from swarm_chain.core.units import Hash32
 from swarm_chain.ports import ChainReader
-
-CHUNK = 2_000
 
 
 class Source(Protocol):
@@ -47,7 +45,8 @@ def replay_published(
     if not any(report_hash):
         raise InvalidInputError(f"epoch {epoch} has no report on chain", code="unknown_epoch", fix="see /v1/epochs")
     documents = _documents(source, epoch)
-    state = _state_at(reader, deployment.block, parse_bundle(documents["bundle"]).ref_block.number)
+    ref_block = reader.block(parse_bundle(documents["bundle"]).ref_block.number)  # the chain's word, not the bundle's
+    state = advance_to(reader, before(reader, deployment.block), ref_block)
     previous = _previous(source, previous_root(state))
     if keep is not None:
         _keep(documents, keep)
@@ -67,14 +66,6 @@ def _previous(source: Source, root: RootRecord | None) -> PreviousEpoch | None:
     documents = _documents(source, root.epoch)
     shards = [documents[f"shards/{index}"] for index in range(len(documents) - 3)]
     return read_previous(documents["manifest"], documents["state"], shards, root.manifest_hash)
-
-
-def _state_at(reader: ChainReader, first: BlockNumber, last: int) -> ChainState:
-    state = ChainState(block=reader.block(max(first - 1, 0)))
-    while state.block.number < last:
-        upper = min(state.block.number + CHUNK, last)
-        state = advance(state, reader.events(state.block.number + 1, upper), reader.block(upper))
-    return state
 
 
 def _keep(documents: dict[str, bytes], folder: Path) -> None:

@@ -20,6 +20,7 @@ from oracle.store.engine import open_store
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, commitment_tree, draw_rows
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.merkle import path, root
+from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
     Commitment,
     Heartbeat,
@@ -164,7 +165,7 @@ class MemberWorld:
             expires_at=Timestamp(issued + lives_for),
         )
 
-    def beat(self, heartbeat: Heartbeat, key: FakeSigner = ALICE, signature: Signature | None = None) -> wire.Json:
+    def beat(self, heartbeat: Heartbeat, key: FakeSigner = ALICE, signature: Signature | None = None) -> Json:
         """Body of a signed heartbeat."""
         signed = signature or key.sign_digest(heartbeat_digest(self.domain, heartbeat))
         return wire.heartbeat_body(heartbeat, signed)

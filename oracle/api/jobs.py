@@ -15,12 +15,12 @@ from oracle.pipeline.job_desk import (
     take_receipt,
     take_spec,
 )
-from oracle.publish.json_codec import receipt_json
 from oracle.schemas import CheckpointBody, HexHash, ReceiptBody, SpecBody, signature_bytes
 from oracle.store import jobs as store
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import JobState
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.units import Address, JobId
 
 

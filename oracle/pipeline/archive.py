@@ -5,6 +5,7 @@ from threading import Lock
 
 from sqlalchemy import Engine
 
+from oracle.history import advance_to, before
 from oracle.model import Bundle, Network, Plan, PreviousEpoch
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.previous import previous_root, read_previous
@@ -12,11 +13,9 @@ from oracle.publish.report import PublishedEpoch, build_report
 from oracle.store import documents
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainState, RootRecord
-from swarm_chain.core.state import advance
 from swarm_chain.core.units import BlockNumber, EpochNumber
 from swarm_chain.ports import ChainReader
 
-CHUNK = 2_000  # blocks a range request asks for; public endpoints refuse more
 KEPT_EPOCHS = 8
 PUBLISHED = "published"  # marks the epochs whose documents are public
 
@@ -41,10 +40,7 @@ class Archive:
         """
         kept = self._latest
         state = kept if kept is not None and kept.block.number <= block.number else self._genesis()
-        while state.block.number < block.number:
-            last = min(state.block.number + CHUNK, block.number)
-            at = block if last == block.number else self._reader.block(last)
-            state = advance(state, self._reader.events(state.block.number + 1, last), at)
+        state = advance_to(self._reader, state, block)
         self._latest = state
         return state
 
@@ -109,7 +105,7 @@ class Archive:
         return None if root is None else read_root(self._engine, root)
 
     def _genesis(self) -> ChainState:
-        return ChainState(block=self._reader.block(max(self._first_block - 1, 0)))
+        return before(self._reader, self._first_block)
 
 
 def read_root(engine: Engine, root: RootRecord) -> PreviousEpoch:

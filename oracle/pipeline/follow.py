@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from threading import Lock
 
+from oracle.history import CHUNK
 from oracle.pipeline.sight import CycleFacts, Sight, advance_sight, see
 from swarm_chain.core.errors import InconsistentError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainState
 from swarm_chain.core.units import BlockNumber
 from swarm_chain.ports import ChainReader
-
-CHUNK = 2_000  # blocks a range request asks for; public endpoints refuse more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

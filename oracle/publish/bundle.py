@@ -2,9 +2,10 @@
 
 from oracle.model import Bundle, Equivocation, SignedObservation
 from oracle.publish import fields as f
-from oracle.publish import json_codec as messages
+from oracle.publish import json_codec as codec
 from oracle.publish.observation import observation_json, read_observation
 from swarm_chain.core.encoding import address_bytes, canonical_json, to_hex
+from swarm_chain.core.messages import signed_commitment_json, signed_proof_json
 from swarm_chain.core.model import BlockRef
 from swarm_chain.core.units import BlockNumber, EpochNumber, Timestamp
 
@@ -25,13 +26,13 @@ def bundle_bytes(bundle: Bundle) -> bytes:
             "paramsVersion": bundle.params_version,
             "previousManifestHash": to_hex(bundle.previous_manifest_hash),
             "observations": [_signed_observation_json(signed) for signed in bundle.observations],
-            "commitments": [messages.signed_commitment_json(signed) for signed in bundle.commitments],
-            "proofs": [messages.signed_proof_json(signed) for signed in bundle.proofs],
+            "commitments": [signed_commitment_json(signed) for signed in bundle.commitments],
+            "proofs": [signed_proof_json(signed) for signed in bundle.proofs],
             "equivocations": [
-                [messages.signed_commitment_json(pair.first), messages.signed_commitment_json(pair.second)]
+                [signed_commitment_json(pair.first), signed_commitment_json(pair.second)]
                 for pair in bundle.equivocations
             ],
-            "receipts": [messages.signed_receipt_json(signed) for signed in bundle.receipts],
+            "receipts": [codec.signed_receipt_json(signed) for signed in bundle.receipts],
         }
     )
 
@@ -54,10 +55,10 @@ def parse_bundle(data: bytes) -> Bundle:
         params_version=f.integer(b["paramsVersion"], "bundle.paramsVersion", f.UINT32_MAX),
         previous_manifest_hash=f.hash32(b["previousManifestHash"], "bundle.previousManifestHash"),
         observations=f.rows(b["observations"], "bundle.observations", _read_observation, MAX_MEMBERS),
-        commitments=f.rows(b["commitments"], "bundle.commitments", messages.read_signed_commitment),
-        proofs=f.rows(b["proofs"], "bundle.proofs", messages.read_signed_proof),
+        commitments=f.rows(b["commitments"], "bundle.commitments", codec.read_signed_commitment),
+        proofs=f.rows(b["proofs"], "bundle.proofs", codec.read_signed_proof),
         equivocations=f.rows(b["equivocations"], "bundle.equivocations", _read_equivocation),
-        receipts=f.rows(b["receipts"], "bundle.receipts", messages.read_signed_receipt),
+        receipts=f.rows(b["receipts"], "bundle.receipts", codec.read_signed_receipt),
     )
     require_ordered(bundle)
     return bundle
@@ -71,9 +72,9 @@ def require_ordered(bundle: Bundle) -> None:
     """
     members = ((address_bytes(signed.observation.member),) for signed in bundle.observations)
     f.require_ascending(members, "bundle.observations")
-    f.require_ascending(map(messages.commitment_key, bundle.commitments), "bundle.commitments")
-    f.require_ascending(map(messages.proof_key, bundle.proofs), "bundle.proofs")
-    pairs = (messages.commitment_key(pair.first) for pair in bundle.equivocations)
+    f.require_ascending(map(codec.commitment_key, bundle.commitments), "bundle.commitments")
+    f.require_ascending(map(codec.proof_key, bundle.proofs), "bundle.proofs")
+    pairs = (codec.commitment_key(pair.first) for pair in bundle.equivocations)
     f.require_ascending(pairs, "bundle.equivocations")
     f.require_ascending(((signed.receipt.job_id,) for signed in bundle.receipts), "bundle.receipts")
 
@@ -126,6 +127,6 @@ def _read_observation(value: object, where: str) -> SignedObservation:
 def _read_equivocation(value: object, where: str) -> Equivocation:
     first, second = f.row(value, where, 2)
     return Equivocation(
-        first=messages.read_signed_commitment(first, f"{where}[0]"),
-        second=messages.read_signed_commitment(second, f"{where}[1]"),
+        first=codec.read_signed_commitment(first, f"{where}[0]"),
+        second=codec.read_signed_commitment(second, f"{where}[1]"),
     )

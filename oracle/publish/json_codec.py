@@ -2,31 +2,17 @@
 
 from oracle.model import SignedReceipt
 from oracle.publish import fields as f
+from swarm_chain.core.checkpoints import MAX_CHECKPOINTS
+from swarm_chain.core.compute import HEAD_BYTES
 from swarm_chain.core.encoding import address_bytes, canonical_json, to_hex
 from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.messages import receipt_json, signed_proof_json
 from swarm_chain.core.model import Commitment, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import JobId, Timestamp, WindowId
 
 MAX_DEVICE = 63
 MAX_OPENINGS = 64
 MAX_PATH = 32
-MAX_CHECKPOINTS = 4096
-HEAD_BYTES = 64
-
-
-def signed_commitment_json(signed: SignedCommitment) -> f.Json:
-    """A signed commitment as JSON."""
-    c = signed.commitment
-    commitment = {
-        "windowId": c.window_id,
-        "node": c.node,
-        "device": c.device,
-        "m": c.m,
-        "n": c.n,
-        "steps": c.steps,
-        "root": to_hex(c.root),
-    }
-    return {"commitment": commitment, "signature": to_hex(signed.signature)}
 
 
 def read_signed_commitment(value: object, where: str) -> SignedCommitment:
@@ -47,21 +33,6 @@ def read_signed_commitment(value: object, where: str) -> SignedCommitment:
         root=f.hash32(c["root"], f"{where}.root"),
     )
     return SignedCommitment(commitment=commitment, signature=f.signature(outer["signature"], f"{where}.signature"))
-
-
-def signed_proof_json(signed: SignedProof) -> f.Json:
-    """A signed proof as JSON."""
-    p = signed.proof
-    proof = {
-        "windowId": p.window_id,
-        "node": p.node,
-        "device": p.device,
-        "root": to_hex(p.root),
-        "openings": [
-            {"row": o.row, "head": to_hex(o.head), "path": [to_hex(node) for node in o.path]} for o in p.openings
-        ],
-    }
-    return {"proof": proof, "signature": to_hex(signed.signature)}
 
 
 def read_signed_proof(value: object, where: str) -> SignedProof:
@@ -94,24 +65,6 @@ def parse_signed_proof(data: bytes) -> SignedProof:
         InvalidInputError: anything else.
     """
     return read_signed_proof(f.load_canonical(data, "proof"), "proof")
-
-
-def receipt_json(receipt: Receipt) -> f.Json:
-    """A receipt as JSON, without signature."""
-    return {
-        "jobId": receipt.job_id,
-        "kind": int(receipt.kind),
-        "node": receipt.node,
-        "specHash": to_hex(receipt.spec_hash),
-        "inputDigest": to_hex(receipt.input_digest),
-        "outputDigest": to_hex(receipt.output_digest),
-        "checkpointRoot": to_hex(receipt.checkpoint_root),
-        "checkpointCount": receipt.checkpoint_count,
-        "deviceSeconds": receipt.device_seconds,
-        "startedAt": receipt.started_at,
-        "finishedAt": receipt.finished_at,
-        "exitCode": receipt.exit_code,
-    }
 
 
 def signed_receipt_json(signed: SignedReceipt) -> f.Json:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from node.wire import receipt_fields
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import domain_separator, receipt_digest
 from swarm_chain.core.units import WEI_PER_SWM, JobId, Timestamp
@@ -154,7 +154,7 @@ def completed(customer: CommandLine, tools: ChainTools, shelf: Shelf, spec: Path
     domain = domain_separator(tools.net.deployment.chain_id, tools.address("ChallengeBeacon"))
     tools.send(node, "JobEscrow", "accept", job_id, 1, node.address)
     tools.send(node, "JobEscrow", "complete", job_id, receipt_digest(domain, receipt))
-    shelf.documents[f"/v1/jobs/{job_id}"] = {"receipt": receipt_fields(receipt), "verdict": "passed"}
+    shelf.documents[f"/v1/jobs/{job_id}"] = {"receipt": receipt_json(receipt), "verdict": "passed"}
     shelf.documents[f"/v1/jobs/{job_id}/result"] = CONTENT
     return job_id
 

@@ -8,6 +8,7 @@ from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
 from swarm_chain.core.kinds import JobKind, WindowState
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Commitment, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import ZERO_HASH, Hash32, JobId, Signature, Timestamp, Wei, WindowId
 from swarm_chain.testing import FakeSigner
@@ -69,7 +70,7 @@ def test_receipt_survives_the_state_file() -> None:
         finished_at=Timestamp(20),
         exit_code=0,
     )
-    assert wire.parse_receipt(wire.receipt_fields(receipt)) == receipt
+    assert wire.parse_receipt(receipt_json(receipt)) == receipt
 
 
 def test_windows_and_plans_are_read() -> None:

@@ -14,6 +14,7 @@ from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, checkpoint_tree, 
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.merkle import path, root
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import checkpoint_digest, receipt_digest
 from swarm_chain.core.units import Hash32, JobId, Timestamp
@@ -61,7 +62,7 @@ def hand_in(
     """Status and document of the answer to a receipt signed by a key."""
     signature = key.sign_digest(receipt_digest(world.domain, made))
     body = {
-        "receipt": wire.receipt_fields(made),
+        "receipt": receipt_json(made),
         "signature": to_hex(signature),
         "checkpoints": [*map(to_hex, contents)],
     }

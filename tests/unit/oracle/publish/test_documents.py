@@ -14,7 +14,6 @@ from oracle.publish.json_codec import (
     dump_signed_receipt,
     parse_signed_proof,
     parse_signed_receipt,
-    receipt_json,
 )
 from oracle.publish.manifest import manifest_bytes, parse_manifest, shard_entries
 from oracle.publish.observation import observation_bytes, ordered_observation, parse_observation
@@ -24,6 +23,7 @@ from oracle.publish.state import parse_state, state_bytes
 from swarm_chain.core.encoding import canonical_json
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei
 from tests.oracle_world import NETWORK, Device, address, provider, scene
