@@ -133,6 +133,18 @@ def wait_for_slash(world: World, say: Say) -> dict[str, Any]:
     return executed
 
 
+def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
+    """Asks what anybody may ask: why mallory got nothing, which cases there were, what dave's money bought."""
+    mallory = provider_of(world, "mallory")
+    told = world.swarm("rewards", "explain", str(mallory), "--epoch", str(lie))
+    reasons = sorted({one["reason"] for one in told["verdicts"] if one["reason"]})
+    cases = world.swarm("slash", "list", "--provider", str(mallory))["cases"]
+    say(f"mallory's proofs of epoch {lie}: {', '.join(reasons)}; cases against her: {len(cases)}")
+    model = world.folder / "model.bin"
+    world.swarm("job", "results", str(job_id), "--out", str(model))
+    say(f"dave has his model, {model.stat().st_size:,} bytes whose hash is the receipt's")
+
+
 def activate(world: World, epoch: int) -> None:
     """Skips the guardian's delay of an epoch's root."""
     world.warp_to(int(world.wait_for("the root", lambda: root_of(world, epoch))["activatesAt"]))

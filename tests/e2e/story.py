@@ -55,11 +55,12 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.activate(world, last)
     job = acts.outcome_of_job(world, job_id)
     say("the escrow has paid bob")
+    acts.close_for_work(world, say)
+    acts.look_around(world, first, job_id, say)
     return _settle(world, last, job, say)
 
 
 def _settle(world: World, last: int, job: acts.Job, say: acts.Say) -> dict[str, Any]:
-    acts.close_for_work(world, say)
     claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
     say("everybody has claimed; every epoch is replayed from published data")
     listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] <= last]
