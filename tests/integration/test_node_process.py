@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,9 +26,8 @@ from swarm_chain.devnet.chain import MNEMONIC
 from tests.chain_fixtures import ChainTools
 
 PASSWORD, LIGHT_SCRYPT = "correct horse", 1024
-PORT = 8719
-URL = f"http://127.0.0.1:{PORT}"
 WAIT_S = 120
+BLOCK_FOR = 1
 BIN = Path(sys.executable).parent
 
 
@@ -53,6 +54,7 @@ class Program:
 class Stage:
     """Where programs are started; all of them are ended with it."""
 
+    chain: Devnet
     home: Path
     environment: dict[str, str]
     programs: list[Program] = field(default_factory=list)
@@ -64,6 +66,13 @@ class Stage:
             process = subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=file)
         self.programs.append(Program(process, log))
         return self.programs[-1]
+
+    @contextmanager
+    def time_stopped(self) -> Iterator[None]:
+        """Lets no chain time pass: however slowly a program starts, it is not late."""
+        self.chain.rpc.request("evm_setIntervalMining", [0])
+        yield
+        self.chain.rpc.request("evm_setIntervalMining", [BLOCK_FOR])
 
     def node(self) -> Program:
         """Starts the node's agent."""
@@ -80,7 +89,12 @@ def stage(ray_cluster: None, chain: Devnet, tools: ChainTools, tmp_path: Path) -
     save_deployment(chain.deployment, tmp_path / "deployment.json")
     _import_member(tmp_path)
     chain.automine(False)
+    port = _free_port()
+    chain.rpc.request(
+        "anvil_setBlockTimestampInterval", [BLOCK_FOR]
+    )  # chain time follows blocks, not this machine's clock
     made = Stage(
+        chain,
         tmp_path,
         {
             **os.environ,
@@ -89,11 +103,11 @@ def stage(ray_cluster: None, chain: Devnet, tools: ChainTools, tmp_path: Path) -
             "SWARM_DEPLOYMENT": str(tmp_path / "deployment.json"),
             "SWARM_KEYSTORE_DIR": str(tmp_path / "keys"),
             "ETH_PASSWORD": str(tmp_path / "node" / "password"),
-            "SWARM_ORACLE_URL": URL,
+            "SWARM_ORACLE_URL": f"http://127.0.0.1:{port}",
             "SWARM_RAY_ADDRESS": ray.get_runtime_context().gcs_address,
         },
     )
-    made.start(str(BIN / "swarm"), "oracle", "run", "--account", "member", "--port", str(PORT)).wait_for(
+    made.start(str(BIN / "swarm"), "oracle", "run", "--account", "member", "--port", str(port)).wait_for(
         "member_started"
     )
     yield made
@@ -102,15 +116,17 @@ def stage(ray_cluster: None, chain: Devnet, tools: ChainTools, tmp_path: Path) -
             program.process.terminate()
     for program in made.programs:
         program.process.wait(timeout=40)
+    chain.rpc.request("anvil_removeBlockTimestampInterval")
 
 
 def test_node_survives_sigkill_without_contradicting_itself_and_sigterm_ends_it_cleanly(stage: Stage) -> None:
     first = stage.node()
     stored = first.wait_for("commitment_stored")
-    first.process.kill()
-    first.process.wait()
-
-    second = stage.node()
+    with stage.time_stopped():
+        first.process.kill()
+        first.process.wait()
+        second = stage.node()
+        second.wait_for("agent_started")
     proof = second.wait_for("proof_delivered")
     assert proof["window_id"] == stored["window_id"]
     again = [entry for entry in second.events("commitment_stored") if entry["window_id"] == stored["window_id"]]
@@ -140,6 +156,12 @@ def wait_until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.1)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _workers() -> list[psutil.Process]:
