@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import subprocess
 import time
 
 import pytest
@@ -80,16 +79,6 @@ def test_no_word_in_time_is_said_as_such(funded: CommandLine, tools: ChainTools)
     assert document["error"] == "outcome_unknown"
 
 
-def _interrupt(process: "subprocess.Popen[str]") -> str:
-    """Presses Ctrl-C, and once more where Python dropped it (it does inside destructors); gives the rest of stderr."""
-    process.send_signal(signal.SIGINT)
-    try:
-        return process.communicate(timeout=10)[1]
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
-        return process.communicate(timeout=30)[1]
-
-
 def test_ctrl_c_while_waiting_leaves_the_hash(funded: CommandLine, tools: ChainTools) -> None:
     tools.net.rpc.request("evm_setAutomine", [False])
 
@@ -98,7 +87,8 @@ def test_ctrl_c_while_waiting_leaves_the_hash(funded: CommandLine, tools: ChainT
         tx_hash = next(line for line in process.stderr if line.startswith("sending ")).split()[1]
         while tools.net.rpc.request("eth_getTransactionByHash", [tx_hash]) is None:
             time.sleep(0.02)
-        rest = _interrupt(process)
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=30)
 
     assert process.returncode == 130
     assert "error: interrupted" in rest
