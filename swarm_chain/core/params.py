@@ -10,6 +10,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import BPS, Bps, Wei
 
 T = TypeVar("T")
+MOVES = 3  # of a dispute after the answer: pick, reveal, prove
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,23 @@ class CourtParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeCourtParams:
+    """Times, bond and prices of ComputeCourt (docs/spec/compute-court.md)."""
+
+    accuse_for: int
+    answer_for: int
+    move_for: int
+    bond_wei: Wei
+    slash_bps: Bps
+    bounty_bps: Bps
+
+    @property
+    def longest_for(self) -> int:
+        """Seconds from the close of a window until the last accusation of it has ended."""
+        return self.accuse_for + self.answer_for + MOVES * self.move_for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EscrowParams:
     """Split and times of JobEscrow."""
 
@@ -162,6 +180,7 @@ class Params:
     rewards: RewardParams
     penalties: PenaltyParams
     court: CourtParams
+    compute_court: ComputeCourtParams
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
@@ -226,6 +245,12 @@ def _check(params: Params) -> None:
         "unbonding_for is outside its bounds": params.stake.min_unbonding_for
         <= params.stake.unbonding_for
         <= params.stake.max_unbonding_for,
+        "min_unbonding_for is shorter than a compute case": params.stake.min_unbonding_for
+        >= params.compute_court.longest_for,
+        "max_offence_age_for is longer than unbonding_for": params.court.max_offence_age_for
+        <= params.stake.unbonding_for,
+        "a conviction takes nothing, or more than everything": 0 < params.compute_court.slash_bps <= BPS
+        and params.compute_court.bounty_bps <= BPS,
         "quorum must be above half of the members": params.governance.members
         < 2 * params.governance.quorum
         <= 2 * params.governance.members,

@@ -99,7 +99,7 @@ def cancels_unbond(walk: Walk) -> None:
 
 def withdraws(walk: Walk) -> None:
     owner, provider_id = walk.provider()
-    walk.tools.net.warp(301)
+    walk.tools.net.warp(601)
     walk.tools.send(owner, "StakeVault", "withdraw", provider_id, walk.request(provider_id))
 
 

@@ -152,7 +152,7 @@ def test_withdrawing_settles_the_newest_root_first(
 ) -> None:
     swarm, _ = earned
     swarm.ask("stake", "unbond", "--all")
-    tools.net.warp(301)
+    tools.net.warp(601)
     before = tools.call("SwarmToken", "balanceOf", alice.address)
 
     refused = swarm.ask("stake", "withdraw", code=3)

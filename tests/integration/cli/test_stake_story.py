@@ -5,7 +5,7 @@ from swarm_chain.core.units import WEI_PER_SWM
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.conftest import CommandLine
 
-UNBONDING_FOR = 300  # minimal preset
+UNBONDING_FOR = 600  # minimal preset
 
 
 def test_stake_goes_in_and_comes_out_to_the_wei(connected: CommandLine, tools: ChainTools, alice: KeySigner) -> None:

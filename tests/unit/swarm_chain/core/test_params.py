@@ -49,7 +49,13 @@ def test_version_changes_with_every_number(name: str, value: str) -> None:
         (lambda: _with("minimum_wei", '"1e21"'), "no non-negative integer"),
         (lambda: MINIMAL.replace("compute = 4000", "compute = 4001"), "add up to 10000"),
         (lambda: _with("min_unbonding_for", "170"), "shorter than epoch"),
-        (lambda: _with("unbonding_for", "189"), "outside its bounds"),
+        (lambda: _with("min_unbonding_for", "599"), "shorter than a compute case"),
+        (lambda: _with("accuse_for", "301"), "shorter than a compute case"),
+        (lambda: _with("max_offence_age_for", "601"), "longer than unbonding_for"),
+        (lambda: _with("slash_bps", "0"), "a conviction takes nothing"),
+        (lambda: _with("slash_bps", "10001"), "or more than everything"),
+        (lambda: MINIMAL.replace("bounty_bps = 3000", "bounty_bps = 10001"), "or more than everything"),
+        (lambda: _with("unbonding_for", "599"), "outside its bounds"),
         (lambda: _with("members", "2"), "above half of the members"),
         (lambda: _with("quorum", "2"), "above half of the members"),
         (lambda: _with("first_steps", "4"), "steps must ascend"),
@@ -63,6 +69,15 @@ def test_params_that_are_incomplete_or_contradict_themselves_are_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match=complaint):
         parse_params(change())
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_no_stake_leaves_before_the_last_case_about_it_can_open(name: str) -> None:
+    params = load_params(name)
+
+    court = params.compute_court
+    assert court.longest_for == court.accuse_for + court.answer_for + 3 * court.move_for
+    assert max(court.longest_for, params.court.max_offence_age_for) <= params.stake.min_unbonding_for
 
 
 def test_unknown_preset_names_the_known_ones() -> None:
