@@ -20,7 +20,7 @@ from swarm_chain.recursion import recursion_limit_kept
 
 with recursion_limit_kept():
     # Before any test imports it by itself and so lifts the limit for all that follow.
-    import eth_account  # noqa: F401
+    import eth_account  # noqa: F401 - only its import matters
 
 CPU, REGION = 1, b"eu-west\0"
 NEVER = 2**63
