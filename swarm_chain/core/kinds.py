@@ -45,6 +45,19 @@ class WindowState(IntEnum):
     VOID = 5
 
 
+class AccusationState(IntEnum):
+    """States of an accusation in ComputeCourt, same numbers."""
+
+    NONE = 0
+    ACCUSED = 1
+    ANSWERED = 2
+    PICKED = 3
+    REVEALED = 4
+    CONVICTED = 5
+    ACQUITTED = 6
+    DISMISSED = 7
+
+
 class ViolationClass(IntEnum):
     """Which kind of rule was broken (economics, slashing table)."""
 

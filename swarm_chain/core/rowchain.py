@@ -7,6 +7,9 @@ Rows never mix: row i of XT follows from row i of X0 and W alone, which is why a
 Source: compute-proof.md.
 """
 
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -182,10 +185,25 @@ def run_rows(x: Int8Matrix, w: Int8Matrix, steps: int) -> Int8Matrix:
     Returns:
         (r, n) int8, the same rows of X_steps.
     """
+    last = deque(chain((x,), walk_rows(x, w, steps)), maxlen=1)  # keeps one state at a time
+    return last[0]
+
+
+def walk_rows(x: Int8Matrix, w: Int8Matrix, steps: int) -> Iterator[Int8Matrix]:
+    """Do all steps for some rows and give the state after each: a court asks for a state in the middle.
+
+    Args:
+        x: (r, n) int8, rows of X0.
+        w: (n, n) int8 in [-64, 63].
+        steps: number of products, >= 0.
+
+    Returns:
+        An iterator of (r, n) int8: the same rows of X_1, X_2, … X_steps.
+    """
     slabs = [w[k : k + _EXACT_TERMS].astype(np.float32) for k in range(0, len(w), _EXACT_TERMS)]
     for _ in range(steps):
         x = top_byte(_exact_product(x, slabs))
-    return x
+        yield x
 
 
 def top_byte(product: Int32Matrix) -> Int8Matrix:
