@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import BPS, Bps, Wei
+from swarm_chain.core.windows import check_windows
 
 T = TypeVar("T")
 MOVES = 3  # of a dispute after the answer: pick, reveal, prove
@@ -58,6 +59,7 @@ class StakeParams:
     unbonding_for: int
     min_unbonding_for: int
     max_unbonding_for: int
+    grace_for: int
     provider_bucket_bps: Bps
     global_bucket_bps: Bps
     bucket_for: int
@@ -236,19 +238,8 @@ def _integer(value: Any, where: str) -> int:
 
 def _check(params: Params) -> None:
     pools = params.rewards.pools_bps
-    windows = params.epoch.epoch_for + params.epoch.report_window_for + params.epoch.activation_for
-    longest_veto = max(params.court.veto_for, params.court.severe_veto_for)
     rules = {
         "category pools must add up to 10000": sum(asdict(pools).values()) == BPS,
-        "min_unbonding_for is shorter than epoch + report + activation + veto": params.stake.min_unbonding_for
-        > windows + longest_veto,
-        "unbonding_for is outside its bounds": params.stake.min_unbonding_for
-        <= params.stake.unbonding_for
-        <= params.stake.max_unbonding_for,
-        "min_unbonding_for is shorter than a compute case": params.stake.min_unbonding_for
-        >= params.compute_court.longest_for,
-        "max_offence_age_for is longer than unbonding_for": params.court.max_offence_age_for
-        <= params.stake.unbonding_for,
         "a conviction takes nothing, or more than everything": 0 < params.compute_court.slash_bps <= BPS
         and params.compute_court.bounty_bps <= BPS,
         "quorum must be above half of the members": params.governance.members
@@ -261,6 +252,7 @@ def _check(params: Params) -> None:
     broken = [rule for rule, holds in rules.items() if not holds]
     if broken:
         raise InvalidInputError(f"params {params.name}: {'; '.join(broken)}")
+    check_windows(params)
 
 
 def _ascends(table: tuple[tuple[int, int], ...]) -> bool:

@@ -32,7 +32,7 @@ def test_presets_have_different_versions_that_fit_a_uint32() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("epoch_for", "59"), ("minimum_wei", '"7"'), ("draws", "9"), ("bounty_bps", "1001")]
+    ("name", "value"), [("epoch_for", "61"), ("minimum_wei", '"7"'), ("draws", "9"), ("bounty_bps", "1001")]
 )
 def test_version_changes_with_every_number(name: str, value: str) -> None:
     assert parse_params(_with(name, value)).version != load_params("minimal").version
@@ -48,14 +48,14 @@ def test_version_changes_with_every_number(name: str, value: str) -> None:
         (lambda: _with("draws", "true"), "no non-negative integer"),
         (lambda: _with("minimum_wei", '"1e21"'), "no non-negative integer"),
         (lambda: MINIMAL.replace("compute = 4000", "compute = 4001"), "add up to 10000"),
-        (lambda: _with("min_unbonding_for", "170"), "shorter than epoch"),
-        (lambda: _with("min_unbonding_for", "599"), "shorter than a compute case"),
-        (lambda: _with("accuse_for", "301"), "shorter than a compute case"),
-        (lambda: _with("max_offence_age_for", "601"), "longer than unbonding_for"),
+        (lambda: _with("min_unbonding_for", "199"), r"min_unbonding_for is 199 s, it must be at least epoch 60 .* veto 30 \+ grace 60 = 230 s"),
+        (lambda: _with("min_unbonding_for", "599"), r"min_unbonding_for is 599 s, it must be at least accuse 300 \+ answer and moves 300 = 600"),
+        (lambda: _with("accuse_for", "301"), "accuse 301"),
+        (lambda: _with("max_offence_age_for", "601"), "must be at least max_offence_age_for 601"),
         (lambda: _with("slash_bps", "0"), "a conviction takes nothing"),
         (lambda: _with("slash_bps", "10001"), "or more than everything"),
         (lambda: MINIMAL.replace("bounty_bps = 3000", "bounty_bps = 10001"), "or more than everything"),
-        (lambda: _with("unbonding_for", "599"), "outside its bounds"),
+        (lambda: _with("unbonding_for", "599"), "unbonding_for is 599 s, it must be at least min_unbonding_for 600 s"),
         (lambda: _with("members", "2"), "above half of the members"),
         (lambda: _with("quorum", "2"), "above half of the members"),
         (lambda: _with("first_steps", "4"), "steps must ascend"),
