@@ -1,6 +1,6 @@
 """Builds swarm_chain/abi: `python -m tools.abi` writes the files, `python -m tools.abi check` compares them.
 
-contracts/src + OpenZeppelin --py-solc-x, contracts/bin/solc, settings of foundry.toml--> interfaces, creation code
+contracts/src + OpenZeppelin --py-solc-x, contracts/bin/solc, settings of foundry.toml--> interfaces, code, immutables
 the custom errors of all of them + contracts/errors.toml                              --> errors.json
 """
 
@@ -36,7 +36,8 @@ def compile_contracts() -> dict[str, dict[str, Any]]:
     """Compile every deployed contract with the program and the settings that forge uses.
 
     Returns:
-        `{name: {"abi": [...], "creationCode": "0x..."}}`.
+        `{name: {"abi": [...], "creationCode": "0x...", "runtime": [offset, length], "immutables": {name: [offset, ...]}}}`,
+        all in bytes; the runtime lies within the creation code, and immutables are 32-byte words within the runtime.
 
     Raises:
         SystemExit: the sources do not compile.
@@ -49,7 +50,8 @@ def compile_contracts() -> dict[str, dict[str, Any]]:
         output = solcx.compile_standard(document, base_path=ROOT, solc_binary=compiler)
     except solcx.exceptions.SolcError as error:
         raise SystemExit(f"the contracts do not compile:\n{error}") from error
-    return {name: _artifact(output["contracts"][source_path(name)][name]) for name in CONTRACTS}
+    names = dict(_immutable_names(output["sources"]))
+    return {name: _artifact(output["contracts"][source_path(name)][name], names) for name in CONTRACTS}
 
 
 def error_table(artifacts: Mapping[str, Mapping[str, Any]], sentences: Mapping[str, str]) -> dict[str, dict[str, Any]]:
@@ -108,12 +110,41 @@ def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
         "evmVersion": config["evm_version"],
         "viaIR": config["via_ir"],
         "metadata": {"bytecodeHash": config["bytecode_hash"], "appendCBOR": config["cbor_metadata"]},
-        "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object"]}},
+        "outputSelection": {
+            "*": {
+                "*": [
+                    "abi",
+                    "evm.bytecode.object",
+                    "evm.deployedBytecode.object",
+                    "evm.deployedBytecode.immutableReferences",
+                ],
+                "": ["ast"],
+            }
+        },
     }
 
 
-def _artifact(output: Mapping[str, Any]) -> dict[str, Any]:
-    return {"abi": output["abi"], "creationCode": "0x" + output["evm"]["bytecode"]["object"]}
+def _artifact(output: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    creation, runtime = (bytes.fromhex(output["evm"][kind]["object"]) for kind in ("bytecode", "deployedBytecode"))
+    references = output["evm"]["deployedBytecode"]["immutableReferences"]
+    return {
+        "abi": output["abi"],
+        "creationCode": f"0x{creation.hex()}",
+        "runtime": [creation.index(runtime), len(runtime)],
+        "immutables": {
+            names[node]: sorted(place["start"] for place in places)
+            for node, places in sorted(references.items(), key=lambda item: names[item[0]])
+        },
+    }
+
+
+def _immutable_names(sources: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """(id in the syntax tree, name) of every immutable of every source."""
+    for source in sources.values():
+        for contract in source["ast"]["nodes"]:
+            for node in contract.get("nodes", ()):
+                if node.get("mutability") == "immutable":
+                    yield str(node["id"]), node["name"]
 
 
 def _errors(artifacts: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

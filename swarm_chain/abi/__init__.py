@@ -31,11 +31,17 @@ CONTRACTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """One contract of the build: its JSON ABI and the code that creates it, constructor arguments not included."""
+    """One contract of the build: its JSON ABI and the code that creates it, constructor arguments not included.
+
+    `runtime_code` is what then lies on the chain, but for its immutables: each name stands for the offsets of the 32-byte
+    words that the constructor fills in, zero here.
+    """
 
     name: str
     abi: tuple[Mapping[str, Any], ...]
     creation_code: bytes
+    runtime_code: bytes
+    immutables: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +67,14 @@ def load_artifact(name: str) -> Artifact:
         raise InvalidInputError(f"there is no contract {name!r}", fix=f"use one of {', '.join(CONTRACTS)}")
     document = json.loads(_text(f"{name}.json"))
     code = bytes.fromhex(document["creationCode"].removeprefix("0x"))
-    return Artifact(name=name, abi=tuple(document["abi"]), creation_code=code)
+    start, length = document["runtime"]
+    return Artifact(
+        name=name,
+        abi=tuple(document["abi"]),
+        creation_code=code,
+        runtime_code=code[start : start + length],
+        immutables=MappingProxyType({key: tuple(places) for key, places in document["immutables"].items()}),
+    )
 
 
 @cache

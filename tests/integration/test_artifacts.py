@@ -28,7 +28,13 @@ def test_committed_files_are_what_py_solc_x_makes_of_the_sources() -> None:
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
-def test_forge_gives_the_same_creation_code(forge_out: Path, name: str) -> None:
+def test_forge_gives_the_same_code_and_the_same_places_of_immutables(forge_out: Path, name: str) -> None:
     built = json.loads((forge_out / f"{name}.sol" / f"{name}.json").read_text())
+    artifact = load_artifact(name)
+    references = built["deployedBytecode"].get("immutableReferences", {})
 
-    assert bytes.fromhex(built["bytecode"]["object"][2:]) == load_artifact(name).creation_code
+    assert bytes.fromhex(built["bytecode"]["object"][2:]) == artifact.creation_code
+    assert bytes.fromhex(built["deployedBytecode"]["object"][2:]) == artifact.runtime_code
+    assert sorted(place["start"] for places in references.values() for place in places) == sorted(
+        place for places in artifact.immutables.values() for place in places
+    )

@@ -1,5 +1,7 @@
 """Artifacts: every error of every contract tells people what to do."""
 
+from itertools import pairwise
+
 import pytest
 
 from swarm_chain.abi import CONTRACTS, error_named, load_artifact, load_errors
@@ -34,6 +36,16 @@ def test_functions_and_events_of_a_contract_have_names_of_their_own(name: str) -
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_creation_code_is_there_and_small_enough_to_deploy(name: str) -> None:
     assert 0 < len(load_artifact(name).creation_code) <= 2 * 24_576
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_immutables_are_empty_words_of_the_runtime_code(name: str) -> None:
+    artifact = load_artifact(name)
+
+    assert artifact.runtime_code in artifact.creation_code
+    places = sorted(place for offsets in artifact.immutables.values() for place in offsets)
+    assert all(later - earlier >= 32 for earlier, later in pairwise(places))
+    assert all(artifact.runtime_code[place : place + 32] == bytes(32) for place in places)
 
 
 def test_unknown_contract_and_error_are_refused() -> None:
