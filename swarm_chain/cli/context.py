@@ -28,7 +28,6 @@ class Session:
 
     def __init__(self, *, as_json: bool = False) -> None:
         self.options: dict[str, Any] = {"json": True} if as_json else {}
-        self.interrupted = False  # Ctrl-C was pressed
         self.hidden: list[str] = []  # secrets read in this run, to keep them out of logs and tracebacks
         self.sending: list[str] = []  # hashes of transactions that may be on their way
 

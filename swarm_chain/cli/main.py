@@ -1,6 +1,5 @@
 """Root of the `swarm` command: nouns load when called, every error ends here."""
 
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -66,15 +65,7 @@ def main() -> None:
     """Entry point of the program."""
     session = Session(as_json="--json" in sys.argv)
     sys.excepthook = partial(_unexpected, session)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, partial(_heed, session))
     sys.exit(run(sys.argv[1:], session))
-
-
-def _heed(session: Session, _number: int, _frame: object) -> None:
-    # Python drops an exception that a handler raises inside a destructor; the note outlives it.
-    session.interrupted = True
-    raise KeyboardInterrupt
 
 
 def _fail(session: Session, shown: SwarmError, error: BaseException | None) -> int:

@@ -109,22 +109,7 @@ def send(session: Session, intent: Intent) -> TxOutcome:
         writer.broadcast(tx)
         _end(session, {"state": "sent", "effect": intent.effect, "hash": tx.hash})
     policy = WaitPolicy(timeout_ms=1000 * int(options.get("timeout") or DEFAULT_TIMEOUT_S))
-    return send_and_wait(
-        writer, intent.call, HeedingClock(session), store=lambda tx: announce(session, tx), policy=policy
-    )
-
-
-class HeedingClock(SystemClock):
-    """The system's clock; waiting ends when Ctrl-C was pressed, even where the interpreter lost the interrupt."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def sleep(self, seconds: float) -> None:
-        """Waits, unless the person wants to leave."""
-        if self._session.interrupted:
-            raise KeyboardInterrupt
-        super().sleep(seconds)
+    return send_and_wait(writer, intent.call, SystemClock(), store=lambda tx: announce(session, tx), policy=policy)
 
 
 def announce(session: Session, tx: SignedTx) -> None:

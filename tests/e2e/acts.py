@@ -209,8 +209,13 @@ def _all_proven(world: World, epoch: int) -> list[dict[str, Any]] | None:
     confirmations = 1
     late = world.chain_time() > epoch_end(world, epoch) - 40  # too late for another window to open
     complete = len(opened) > confirmations or (opened and late)
-    done = complete and all(w["state"] == "drawn" and w["proven"] >= w["committed"] for w in opened)
-    return opened if done else None
+    return opened if complete and all(_is_over(world, w) for w in opened) else None
+
+
+def _is_over(world: World, window: dict[str, Any]) -> bool:
+    # A provider suspended after it committed proves no more; then the time to open rows must pass.
+    missing = window["proven"] < window["committed"]
+    return window["state"] == "drawn" and (not missing or world.chain_time() > window["openUntil"])
 
 
 def _verdict(world: World, job_id: int) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,11 +70,15 @@ class CommandLine:
         return done.document
 
     def program(self, *arguments: object, **options: Any) -> "subprocess.Popen[str]":
-        """The installed program, as a user starts it."""
+        """The installed program, as a user starts it: it hears Ctrl-C even where a shell runs the tests in its background."""
         command = [str(Path(sys.executable).parent / "swarm"), *map(str, arguments)]
         environment = {**os.environ, **self.environment}
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
-        return subprocess.Popen(command, env=environment, text=True, **pipes)
+        ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits what is ignored
+        try:
+            return subprocess.Popen(command, env=environment, text=True, **pipes)
+        finally:
+            signal.signal(signal.SIGINT, ignored)
 
     def finished(self, *arguments: object, **options: Any) -> Finished:
         """The program run to its end."""
