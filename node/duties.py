@@ -18,7 +18,7 @@ from node.model import (
     View,
 )
 from node.prove import commitment_of, prove_rows, restore_run
-from node.records import StoredRun, forget_heads, load_run, save_commitment, subject_of
+from node.records import CommitmentKey, StoredRun, forget_heads, load_run, save_commitment
 from node.state import add_delivery, next_sequence
 from node.tools import Tools, ask_any, tell_all
 from node.windows import CLOSE_TO_DRAW, draw_seed
@@ -83,8 +83,7 @@ def sign_run(tools: Tools, memory: Memory, _: View, action: SignRun) -> None:
     commitment = commitment_of(restore_run(challenge, finished.heads))
     signature = tools.signer.sign_digest(commitment_digest(tools.domain, commitment))
     signed = SignedCommitment(commitment=commitment, signature=signature)
-    run = StoredRun(signed=signed, window_seed=challenge.window.window_seed, heads=finished.heads)
-    save_commitment(tools.state, run)
+    save_commitment(tools.state, StoredRun(signed=signed, heads=finished.heads))
     log.info(
         "commitment_stored", window_id=commitment.window_id, device=commitment.device, root=to_hex(commitment.root)
     )
@@ -99,9 +98,9 @@ def discard_run(_: Tools, memory: Memory, __: View, action: DiscardRun) -> None:
 
 def send_commitment(tools: Tools, _: Memory, __: View, action: SendCommitment) -> None:
     """Hands the stored commitment to a member."""
-    run = load_run(tools.state, action.window_id, action.device, tools.node)
-    tools.members[action.member].inbox.commitment(run.signed)
-    add_delivery(tools.state, "commitment", subject_of(action.window_id, action.device), action.member)
+    key = CommitmentKey(window_id=action.window_id, window_seed=action.window_seed, device=action.device)
+    tools.members[action.member].inbox.commitment(load_run(tools.state, key, tools.node).signed)
+    add_delivery(tools.state, "commitment", key.subject, action.member)
     log.info("commitment_delivered", window_id=action.window_id, device=action.device, member=action.member)
 
 
@@ -112,7 +111,8 @@ def send_proof(tools: Tools, _: Memory, __: View, action: SendProof) -> None:
         InconsistentError: the draw seed does not follow from the block: the endpoint lies or the window was rewritten.
     """
     window, device = action.window, action.device
-    stored = load_run(tools.state, window.window_id, device, tools.node)
+    key = CommitmentKey(window_id=window.window_id, window_seed=window.window_seed, device=device)
+    stored = load_run(tools.state, key, tools.node)
     drawn_from = tools.chain.block(window.closed_block + CLOSE_TO_DRAW).hash
     if draw_seed(drawn_from, window) != window.draw_seed:
         raise InconsistentError(
@@ -124,7 +124,7 @@ def send_proof(tools: Tools, _: Memory, __: View, action: SendProof) -> None:
     proof = prove_rows(run, rows)
     signature = tools.signer.sign_digest(proof_digest(tools.domain, proof))
     tools.members[action.member].inbox.proof(SignedProof(proof=proof, signature=signature))
-    add_delivery(tools.state, "proof", subject_of(window.window_id, device), action.member)
+    add_delivery(tools.state, "proof", key.subject, action.member)
     log.info("proof_delivered", window_id=window.window_id, device=device, rows=len(rows), member=action.member)
 
 
@@ -168,7 +168,7 @@ def keep_epoch_proof(tools: Tools, memory: Memory, view: View, action: KeepEpoch
 def _challenge_of(tools: Tools, stored: StoredRun) -> ComputeChallenge:
     c = stored.signed.commitment
     return ComputeChallenge(
-        window=_window(tools, c.window_id, stored.window_seed),
+        window=_window(tools, c.window_id, c.window_seed),
         node=c.node,
         device=c.device,
         shape=ComputeShape(m=c.m, n=c.n, steps=c.steps),

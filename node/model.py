@@ -170,6 +170,7 @@ class SendCommitment:
     """Hand a stored commitment to a member."""
 
     window_id: WindowId
+    window_seed: Hash32
     device: int
     member: str
 

@@ -120,6 +120,7 @@ def commitment_of(run: ComputeRun) -> Commitment:
     challenge, shape = run.challenge, run.challenge.shape
     return Commitment(
         window_id=challenge.window.window_id,
+        window_seed=challenge.window.window_seed,
         node=challenge.node,
         device=challenge.device,
         m=shape.m,

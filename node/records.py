@@ -21,8 +21,21 @@ class StoredRun:
     """A commitment with what is needed to open it; `heads` are m·64 bytes, empty once forgotten."""
 
     signed: SignedCommitment
-    window_seed: Hash32
     heads: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitmentKey:
+    """What a node commits to once: a device in one opening of a window. Opened anew, the window has another seed."""
+
+    window_id: WindowId
+    window_seed: Hash32
+    device: int
+
+    @property
+    def subject(self) -> str:
+        """Key of the commitment in `deliveries`."""
+        return f"{self.window_id}/{to_hex(self.window_seed)}/{self.device}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +47,13 @@ class StoredTx:
     sent_ms: int
 
 
-def subject_of(window_id: WindowId, device: int) -> str:
-    """Key of a commitment in `deliveries`."""
-    return f"{window_id}/{device}"
+def key_of(commitment: Commitment) -> CommitmentKey:
+    """Key of a commitment."""
+    return CommitmentKey(window_id=commitment.window_id, window_seed=commitment.window_seed, device=commitment.device)
 
 
 def save_commitment(state: sqlite3.Connection, run: StoredRun) -> SignedCommitment:
-    """Store a commitment unless its window and device have one.
+    """Store a commitment unless its window, seed and device have one.
 
     Returns:
         The one that is stored: only this may be sent.
@@ -49,9 +62,9 @@ def save_commitment(state: sqlite3.Connection, run: StoredRun) -> SignedCommitme
         InconsistentError: another root is stored; this device computes one thing today and another tomorrow.
     """
     c = run.signed.commitment
-    row = (c.window_id, c.device, c.m, c.n, c.steps, run.window_seed, c.root, run.signed.signature, run.heads)
+    row = (c.window_id, c.device, c.m, c.n, c.steps, c.window_seed, c.root, run.signed.signature, run.heads)
     state.execute("INSERT INTO commitments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", row)
-    stored = load_run(state, c.window_id, c.device, c.node).signed
+    stored = load_run(state, key_of(c), c.node).signed
     if stored.commitment.root != c.root:
         raise InconsistentError(
             f"window {c.window_id}, device {c.device}: another root is signed already, the new one is dropped",
@@ -61,16 +74,19 @@ def save_commitment(state: sqlite3.Connection, run: StoredRun) -> SignedCommitme
     return stored
 
 
-def load_run(state: sqlite3.Connection, window_id: WindowId, device: int, node: Address) -> StoredRun:
-    """The stored commitment of a window and device.
+def load_run(state: sqlite3.Connection, key: CommitmentKey, node: Address) -> StoredRun:
+    """The stored commitment of a device in one opening of a window.
 
     Raises:
         InconsistentError: there is none.
     """
-    row = state.execute("SELECT * FROM commitments WHERE window_id = ? AND device = ?", (window_id, device)).fetchone()
+    row = state.execute(
+        "SELECT * FROM commitments WHERE window_id = ? AND window_seed = ? AND device = ?",
+        (key.window_id, key.window_seed, key.device),
+    ).fetchone()
     if row is None:
-        raise InconsistentError(f"no commitment is stored for window {window_id}, device {device}")
-    return StoredRun(signed=_signed(row, node), window_seed=Hash32(row[5]), heads=row[8] or b"")
+        raise InconsistentError(f"no commitment is stored for window {key.window_id}, device {key.device}")
+    return StoredRun(signed=_signed(row, node), heads=row[8] or b"")
 
 
 def own_commitments(state: sqlite3.Connection, node: Address) -> tuple[OwnCommitment, ...]:
@@ -81,13 +97,13 @@ def own_commitments(state: sqlite3.Connection, node: Address) -> tuple[OwnCommit
         "WHERE heads IS NOT NULL ORDER BY window_id DESC, device LIMIT ?",
         (RECENT_COMMITMENTS,),
     )
+    signed = [_signed(row, node) for row in rows]
+    subjects = [key_of(one.commitment).subject for one in signed]
     return tuple(
         OwnCommitment(
-            signed=_signed(row, node),
-            delivered=delivered.get(subject_of(row[0], row[1]), frozenset()),
-            opened=opened.get(subject_of(row[0], row[1]), frozenset()),
+            signed=one, delivered=delivered.get(subject, frozenset()), opened=opened.get(subject, frozenset())
         )
-        for row in rows
+        for one, subject in zip(signed, subjects, strict=True)
     )
 
 
@@ -209,20 +225,21 @@ def _load_args(text: str) -> tuple[object, ...]:
 
 
 def _signed(row: tuple[object, ...], node: Address) -> SignedCommitment:
-    window_id, device, m, n, steps, _, root, signature = row[:8]
-    numbers = [value for value in (window_id, device, m, n, steps) if isinstance(value, int)]
-    if len(numbers) != 5 or not isinstance(root, bytes) or not isinstance(signature, bytes):
+    numbers = [value for value in row[:5] if isinstance(value, int)]
+    blobs = [value for value in row[5:8] if isinstance(value, bytes)]
+    if len(numbers) != 5 or len(blobs) != 3:
         raise InconsistentError("the state file holds a malformed commitment", fix="restore it from a copy")
     commitment = Commitment(
         window_id=WindowId(numbers[0]),
+        window_seed=Hash32(blobs[0]),
         node=node,
         device=numbers[1],
         m=numbers[2],
         n=numbers[3],
         steps=numbers[4],
-        root=Hash32(root),
+        root=Hash32(blobs[1]),
     )
-    return SignedCommitment(commitment=commitment, signature=Signature(signature))
+    return SignedCommitment(commitment=commitment, signature=Signature(blobs[2]))
 
 
 def _signed_receipt(receipt: str, signature: bytes, contents: bytes) -> SignedReceipt:

@@ -1,6 +1,6 @@
 """What an agent must not lose: a small SQLite file, written before anything is sent.
 
-commitments   one row per (window, device): a second, different root for the same key cannot be stored
+commitments   one row per (window, seed, device): a second, different root for the same key cannot be stored
 deliveries    which member has what
 jobs          phase, spec and signed receipt of each job
 transactions  signed transactions that are not known to be mined
@@ -17,11 +17,13 @@ from pathlib import Path
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address
 
+VERSION = 2  # commitments of version 1 do not name their seed; no member can verify them
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS commitments (
   window_id INTEGER NOT NULL, device INTEGER NOT NULL, m INTEGER NOT NULL, n INTEGER NOT NULL, steps INTEGER NOT NULL,
-  window_seed BLOB NOT NULL, root BLOB NOT NULL, signature BLOB NOT NULL, heads BLOB, PRIMARY KEY (window_id, device)
+  window_seed BLOB NOT NULL, root BLOB NOT NULL, signature BLOB NOT NULL, heads BLOB,
+  PRIMARY KEY (window_id, window_seed, device)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS deliveries (
   kind TEXT NOT NULL, subject TEXT NOT NULL, member TEXT NOT NULL, PRIMARY KEY (kind, subject, member)
@@ -62,6 +64,7 @@ def open_state(path: Path, node: Address) -> sqlite3.Connection:
             code="state_of_another_node",
             exit_code=3,
         )
+    _bring_up_to_date(state)
     return state
 
 
@@ -115,6 +118,12 @@ def deliveries(state: sqlite3.Connection, kind: str) -> dict[str, frozenset[str]
     for subject, member in state.execute("SELECT subject, member FROM deliveries WHERE kind = ?", (kind,)):
         found.setdefault(subject, set()).add(member)
     return {subject: frozenset(members) for subject, members in found.items()}
+
+
+def _bring_up_to_date(state: sqlite3.Connection) -> None:
+    (version,) = state.execute("PRAGMA user_version").fetchone()
+    if version < VERSION:
+        state.executescript(f"BEGIN; DROP TABLE commitments; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def _lock(folder: Path) -> int | None:

@@ -22,7 +22,7 @@ from node.model import (
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.kinds import WindowState
-from swarm_chain.core.model import ChainEvent, WindowRecord
+from swarm_chain.core.model import ChainEvent, Commitment, WindowRecord
 from swarm_chain.core.units import Hash32, Timestamp, WindowId, epoch_of
 
 Windows = Mapping[WindowId, WindowRecord]
@@ -85,8 +85,8 @@ def _startable(view: View, own: Own) -> Iterator[WindowRecord]:
 def _start(window: WindowRecord, own: Own) -> Iterator[Action]:
     number = window.window_id
     busy = {device for _, device in own.running} | {challenge.device for challenge in own.ready}
-    signed = {(c.signed.commitment.window_id, c.signed.commitment.device) for c in own.commitments}
-    owed = [device for device in own.devices if (number, device) not in signed]
+    signed = {c.signed.commitment.device for c in own.commitments if _answers(c.signed.commitment, window)}
+    owed = [device for device in own.devices if device not in signed]
     if not owed:
         return
     if own.plans_for != number:
@@ -105,6 +105,11 @@ def _sign_or_discard(chain: Windows, own: Own) -> Iterator[Action]:
         yield SignRun(challenge=challenge) if _confirmed(window, challenge) else DiscardRun(challenge=challenge)
 
 
+def _answers(commitment: Commitment, window: WindowRecord) -> bool:
+    # Where a reorganisation opened a window anew, what was signed for the other branch is void and stays unsent.
+    return (commitment.window_id, commitment.window_seed) == (window.window_id, window.window_seed)
+
+
 def _confirmed(window: WindowRecord, challenge: ComputeChallenge) -> bool:
     return window.state is WindowState.OPEN and window.window_seed == challenge.window.window_seed
 
@@ -113,10 +118,13 @@ def _hand_in(chain: Windows, own: Own) -> Iterator[Action]:
     for record in own.commitments:
         commitment = record.signed.commitment
         window = chain.get(commitment.window_id)
-        if window is not None and window.state is WindowState.OPEN:
-            for member in own.members:
-                if member not in record.delivered:
-                    yield SendCommitment(window_id=commitment.window_id, device=commitment.device, member=member)
+        if window is None or window.state is not WindowState.OPEN or not _answers(commitment, window):
+            continue
+        for member in own.members:
+            if member not in record.delivered:
+                yield SendCommitment(
+                    window_id=window.window_id, window_seed=window.window_seed, device=commitment.device, member=member
+                )
 
 
 def _open(chain: Windows, own: Own) -> Iterator[Action]:
@@ -125,6 +133,8 @@ def _open(chain: Windows, own: Own) -> Iterator[Action]:
         commitment = record.signed.commitment
         window = chain.get(commitment.window_id)
         if window is None or window.state is not WindowState.DRAWN or epoch_of(window.window_id) < newest - 1:
+            continue
+        if not _answers(commitment, window):
             continue
         for member in sorted(record.delivered - record.opened):
             yield SendProof(window=window, device=commitment.device, member=member)

@@ -151,7 +151,7 @@ class SignedReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equivocation:
-    """Two different commitments one node signed for one window and device; `first` has the lower hash."""
+    """Two different commitments one node signed for one window, seed and device; `first` has the lower hash."""
 
     first: SignedCommitment
     second: SignedCommitment

@@ -46,6 +46,7 @@ class CommitmentFields(Body):
     """ComputeCommitment."""
 
     window_id: Uint53
+    window_seed: HexHash
     node: HexAddress
     device: Annotated[int, Field(ge=0, lt=MAX_DEVICES)]
     m: Uint32
@@ -65,6 +66,7 @@ class CommitmentBody(Body):
         c = self.commitment
         commitment = Commitment(
             window_id=WindowId(c.window_id),
+            window_seed=hash_from_hex(c.window_seed),
             node=Address(c.node),
             device=c.device,
             m=c.m,

@@ -28,6 +28,7 @@ from swarm_chain.core.model import (
     Proof,
     SignedCommitment,
     SignedProof,
+    WindowRecord,
 )
 from swarm_chain.core.rowchain import NumpyCompute
 from swarm_chain.core.signing import commitment_digest, domain_separator, heartbeat_digest, proof_digest
@@ -97,8 +98,18 @@ class MemberWorld:
         """Commits to a secret of a window of the running epoch and opens it; the member's clock of it starts."""
         window = window_id(self.epoch, number)
         self.log("ChallengeBeacon", "SecretCommitted", windowId=window, secretHash=keccak(b"secret"))
-        self.log("ChallengeBeacon", "WindowOpened", windowId=window, windowSeed=keccak(words(window)))
+        self.log("ChallengeBeacon", "WindowOpened", windowId=window, windowSeed=seed_of(window))
         return window
+
+    def reopen(self, window: WindowId) -> Hash32:
+        """Opens a window anew, as on a branch that replaced the one it was opened on first; gives its seed there."""
+        seed = keccak(b"another branch" + words(window))
+        self.log("ChallengeBeacon", "WindowOpened", windowId=window, windowSeed=seed)
+        return seed
+
+    def record(self, window: WindowId) -> WindowRecord:
+        """The window as the member sees it."""
+        return next(one for one in self.member.follower.sight.state.windows if one.window_id == window)
 
     def close(self, window: WindowId, root: Hash32 = ZERO_HASH) -> None:
         """Closes a window over a root."""
@@ -114,6 +125,7 @@ class MemberWorld:
         """What a node commits to; other heads give another root."""
         return Commitment(
             window_id=window,
+            window_seed=seed_of(window),
             node=node.address,
             device=0,
             m=SHAPE.m,
@@ -133,7 +145,7 @@ class MemberWorld:
             chain_id=self.network.chain_id,
             beacon=self.network.beacon,
             window_id=commitment.window_id,
-            window_seed=keccak(words(commitment.window_id)),
+            window_seed=commitment.window_seed,
         )
         challenge = ComputeChallenge(window=window, node=commitment.node, device=0, shape=SHAPE)
         tree = commitment_tree(heads)
@@ -210,6 +222,11 @@ class MemberWorld:
             signer=self.signer,
             sender=Sender(engine=self.engine, writer=writer, clock=self.clock),
         )
+
+
+def seed_of(window: WindowId) -> Hash32:
+    """Seed the windows of this world are opened with."""
+    return keccak(words(window))
 
 
 def other_domain(world: MemberWorld, *, chain_id: int | None = None, contract: str = "ChallengeBeacon") -> Hash32:

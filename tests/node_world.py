@@ -286,4 +286,4 @@ def _finished(job_id: JobId, result: TrainingResult) -> FinishedJob:
 
 
 def _same_run(a: Commitment, b: Commitment) -> bool:
-    return (a.window_id, a.device) == (b.window_id, b.device) and a.root != b.root
+    return (a.window_id, a.window_seed, a.device) == (b.window_id, b.window_seed, b.device) and a.root != b.root

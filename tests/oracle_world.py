@@ -166,6 +166,7 @@ def run(
     tree = commitment_tree(heads)
     commitment = Commitment(
         window_id=window.window_id,
+        window_seed=window.window_seed,
         node=address(node),
         device=device,
         m=shape.m,

@@ -87,7 +87,7 @@ def _equivocation(root: str) -> RejectedError:
 
 def _window(desk: Desk, window: WindowRecord) -> Json:
     c = desk.network.params.compute
-    received = sum(r.first for r in evidence.arrivals(desk.engine, [window.window_id]))
+    received = sum(r.first for r in evidence.arrivals(desk.engine, [window]))
     return {
         "windowId": window.window_id,
         "state": window.state.name.lower(),

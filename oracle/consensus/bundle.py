@@ -1,6 +1,6 @@
 """Assembling the evidence bundle, and every check a member makes before it builds a report on one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oracle.judge.windows import find_equivocations
@@ -10,7 +10,7 @@ from oracle.publish.json_codec import commitment_key, proof_key
 from oracle.publish.observation import signing_digest
 from swarm_chain.core.encoding import address_bytes
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import ChainState, SignedCommitment, SignedProof
+from swarm_chain.core.model import ChainState, Commitment, SignedCommitment, SignedProof
 from swarm_chain.core.signing import (
     commitment_digest,
     commitment_hash,
@@ -39,7 +39,8 @@ def assemble_bundle(
     """Put the evidence of an epoch together, in the only order a bundle may have.
 
     Args:
-        pool: evidence whose signatures were checked on arrival; that of other epochs is left out.
+        pool: evidence whose signatures were checked on arrival; that of other epochs, and commitments for seeds the chain
+            did not give their windows, are left out.
         epoch: the ended epoch.
         state: the chain, folded up to the reference block.
         previous_manifest_hash: of the report this one builds on; zero for the first.
@@ -48,8 +49,7 @@ def assemble_bundle(
     Returns:
         A bundle that `check_bundle` accepts, if the pool is sound.
     """
-    commitments = [signed for signed in pool.commitments if epoch_of(signed.commitment.window_id) == epoch]
-    doubles = [signed for signed in pool.doubles if epoch_of(signed.commitment.window_id) == epoch]
+    commitments, doubles = (_of_epoch(signed, epoch, state) for signed in (pool.commitments, pool.doubles))
     observations = (signed for signed in pool.observations if signed.observation.epoch == epoch)
     return Bundle(
         chain_id=network.chain_id,
@@ -83,25 +83,36 @@ def check_bundle(
 
     Raises:
         InvalidInputError: wrong chain, epoch, block, params or predecessor; too few, foreign, forged or missing
-            observations; a node message that is unsigned, of another epoch or of nobody; a false equivocation; a receipt
-            that is not the one on chain.
+            observations; a node message that is unsigned, of another epoch or of nobody; a commitment for a seed the
+            chain did not give its window; a false equivocation; a receipt that is not the one on chain.
     """
     _check_ground(bundle, state, previous_manifest_hash, network)
     require_ordered(bundle)
     domain = domain_separator(network.chain_id, network.beacon)
     _check_observations(bundle, state, domain, own)
     nodes = {node for provider in state.providers for node in (*provider.nodes, *provider.past_nodes)}
+    seeds = _seeds(state)
     for signed in _all_commitments(bundle):
         c = signed.commitment
         _check_message(c.window_id, c.node in nodes, bundle.epoch)
+        _check_seed(c, seeds)
         require_signed_by(c.node, commitment_digest(domain, c), signed.signature)
     for shown in bundle.proofs:
         _check_message(shown.proof.window_id, shown.proof.node in nodes, bundle.epoch)
         require_signed_by(shown.proof.node, proof_digest(domain, shown.proof), shown.signature)
     for pair in bundle.equivocations:
-        _check_equivocation(pair, state)
+        _check_equivocation(pair)
     for receipt in bundle.receipts:
         _check_receipt(receipt, state, domain)
+
+
+def _seeds(state: ChainState) -> Mapping[WindowId, Hash32]:
+    return {window.window_id: window.window_seed for window in state.windows if window.opened_at}
+
+
+def _of_epoch(commitments: Iterable[SignedCommitment], epoch: EpochNumber, state: ChainState) -> list[SignedCommitment]:
+    seeds = {window: seed for window, seed in _seeds(state).items() if epoch_of(window) == epoch}
+    return [one for one in commitments if seeds.get(one.commitment.window_id) == one.commitment.window_seed]
 
 
 def _receipts_on_chain(
@@ -151,11 +162,18 @@ def _check_message(window_id: WindowId, known: bool, epoch: EpochNumber) -> None
         )
 
 
-def _check_equivocation(pair: Equivocation, state: ChainState) -> None:
+def _check_seed(commitment: Commitment, seeds: Mapping[WindowId, Hash32]) -> None:
+    if seeds.get(commitment.window_id) != commitment.window_seed:
+        raise _refused(
+            f"a commitment of {commitment.node} names a seed the chain did not give window {commitment.window_id}"
+        )
+
+
+def _check_equivocation(pair: Equivocation) -> None:
+    # Both seeds are the chain's, so they are one.
     first, second = pair.first.commitment, pair.second.commitment
     same = (first.window_id, first.node, first.device) == (second.window_id, second.node, second.device)
-    opened = any(window.window_id == first.window_id and window.opened_at for window in state.windows)
-    if not same or not opened or not commitment_hash(first) < commitment_hash(second):
+    if not same or not commitment_hash(first) < commitment_hash(second):
         raise _refused(f"two commitments of {first.node} in window {first.window_id} are no equivocation")
 
 

@@ -77,7 +77,7 @@ def judge_openings(cases: Sequence[JudgeCase], compute: Compute = _REFERENCE) ->
         compute: backend that knows its answers (`swarm_chain.reference.backends.choose`).
 
     Returns:
-        One verdict per case, in the order of the cases. `reason` is one of no_commitment, no_proof (missing);
+        One verdict per case, in the order of the cases. `reason` is one of no_commitment, wrong_seed, no_proof (missing);
         wrong_challenge, wrong_commitment, wrong_rows, malformed, wrong_path, false_row (failed); empty (passed).
 
     Source: compute-proof.md "Verifying fast" and "Attacks".
@@ -100,6 +100,8 @@ def _screen(position: int, case: JudgeCase) -> Verdict | _Screened:
     if case.commitment is None:
         return _verdict(case, Outcome.MISSING, "no_commitment")
     try:
+        if case.commitment.window_seed != case.challenge.window.window_seed:
+            return _verdict(case, Outcome.MISSING, "wrong_seed")  # of a branch the chain left: void, not a lie
         if not _answers(case.challenge, case.commitment):
             return _verdict(case, Outcome.FAILED, "wrong_challenge")
         if case.proof is None:

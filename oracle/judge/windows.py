@@ -79,17 +79,19 @@ def commitments_root(commitments: Iterable[Commitment]) -> Hash32:
 
 
 def find_equivocations(signed: Iterable[SignedCommitment]) -> tuple[Equivocation, ...]:
-    """Find devices that signed two different commitments for one window.
+    """Find devices that signed two different commitments for one window and seed.
 
     Args:
-        signed: commitments whose signatures were checked; any order.
+        signed: commitments whose signatures were checked; any order. Two seeds are two branches of the chain: an honest
+            node may have signed for both.
 
     Returns:
-        One pair a window and device, the two with the lowest hashes, ordered by window, node bytes and device.
+        One pair a window, seed and device, the two with the lowest hashes, ordered by window, node bytes and device.
     """
-    by_device: dict[tuple[int, bytes, int], dict[Hash32, SignedCommitment]] = {}
+    by_device: dict[tuple[int, bytes, int, Hash32], dict[Hash32, SignedCommitment]] = {}
     for one in signed:
-        key = (one.commitment.window_id, *commitment_order(one.commitment))
+        c = one.commitment
+        key = (c.window_id, *commitment_order(c), c.window_seed)
         by_device.setdefault(key, {}).setdefault(commitment_hash(one.commitment), one)
     pairs = ((key, sorted(found)[:2], found) for key, found in by_device.items() if len(found) > 1)
     return tuple(

@@ -76,8 +76,9 @@ def _open_window(member: Member, _sight: Sight, action: OpenWindow) -> None:
     )
 
 
-def _close_window(member: Member, _sight: Sight, action: CloseWindow) -> None:
-    received = [r.signed.commitment for r in evidence.seal(member.engine, action.window_id)]
+def _close_window(member: Member, sight: Sight, action: CloseWindow) -> None:
+    window = next(record for record in sight.state.windows if record.window_id == action.window_id)
+    received = [r.signed.commitment for r in evidence.seal(member.engine, window)]
     args = (action.window_id, commitments_root(received), len(received))
     _send(
         member,

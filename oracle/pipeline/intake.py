@@ -6,9 +6,10 @@ from oracle.publish.json_codec import dump_signed_proof
 from oracle.store import evidence
 from oracle.store.evidence import Received, Saved
 from swarm_chain.core.compute import ComputeShape
+from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import WindowState
-from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof
+from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest, require_signed_by
 from swarm_chain.core.units import Address, Signature
 
@@ -40,7 +41,8 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
         also after the window closed: an answer that was lost is given again, and a second root stays evidence.
 
     Raises:
-        InvalidInputError: not a live node's, window not open, not the planned shape, or not signed by the node.
+        InvalidInputError: not a live node's, window not open, another seed than the window's on chain, not the planned
+            shape, or not signed by the node.
         UnavailableError: the window is not open here yet, or this member cannot measure it.
     """
     arrived_ms = desk.clock.monotonic_ms()
@@ -49,6 +51,7 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
     _require_shape(desk, commitment)
     require_signed_by(commitment.node, commitment_digest(desk.domain, commitment), signed.signature)
     window = require_window(sight, commitment.window_id, WindowState.OPEN, *_AFTER_OPEN)
+    _require_seed(window, commitment)
     opened_ms = evidence.seen_ms(desk.engine, commitment.window_id)
     is_open = window.state is WindowState.OPEN
     if is_open and opened_ms is None:
@@ -75,7 +78,7 @@ def take_proof(desk: Desk, signed: SignedProof) -> Saved:
     window = require_window(sight, proof.window_id, WindowState.DRAWN)
     if sight.now >= window.closed_at + desk.network.params.compute.open_for:
         raise wrong_state(window, "closed to openings", "drawn")
-    _require_commitment(desk, signed)
+    _require_commitment(desk, signed, window)
     document = dump_signed_proof(signed)
     return evidence.save_proof(desk.engine, proof.window_id, proof.node, proof.device, document)
 
@@ -98,9 +101,19 @@ def _require_shape(desk: Desk, commitment: Commitment) -> None:
         )
 
 
-def _require_commitment(desk: Desk, signed: SignedProof) -> None:
+def _require_seed(window: WindowRecord, commitment: Commitment) -> None:
+    if commitment.window_seed != window.window_seed:
+        raise InvalidInputError(
+            f"the commitment names another seed than the chain gave window {window.window_id}",
+            code="wrong_seed",
+            fix="compute again with the seed of /v1/windows/current; compare the node's endpoint if the seeds stay apart",
+            values={"have": to_hex(commitment.window_seed), "want": to_hex(window.window_seed)},
+        )
+
+
+def _require_commitment(desk: Desk, signed: SignedProof, window: WindowRecord) -> None:
     proof = signed.proof
-    for received in evidence.arrivals(desk.engine, [proof.window_id]):
+    for received in evidence.arrivals(desk.engine, [window]):
         c = received.signed.commitment
         if (c.node, c.device) == (proof.node, proof.device) and received.first:
             if c.root == proof.root:

@@ -17,8 +17,8 @@ from oracle.store.evidence import Received
 from swarm_chain.core.compute import ComputeWindow
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.kinds import JobState, WindowState
-from swarm_chain.core.model import ChainState, Verdict
-from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId, window_id
+from swarm_chain.core.model import ChainState, Verdict, WindowRecord
+from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId, epoch_of
 
 
 def keep_observation(member: Member, sight: Sight, epoch: EpochNumber) -> None:
@@ -47,10 +47,10 @@ def pool_of(member: Member, state: ChainState, epoch: EpochNumber) -> EvidencePo
 
     Args:
         member: whose store is read.
-        state: the chain at the reference block; names the jobs whose receipts belong in.
+        state: the chain at the reference block; names the seeds of the windows and the jobs whose receipts belong in.
         epoch: the ended epoch.
     """
-    windows = _windows(member, epoch)
+    windows = _windows(state, epoch)
     received = evidence.arrivals(member.engine, windows)
     completed = [job for job in state.jobs if job.state is JobState.COMPLETED]
     receipts = (job_store.receipt_document(member.engine, job.job_id, job.receipt_digest) for job in completed)
@@ -58,7 +58,7 @@ def pool_of(member: Member, state: ChainState, epoch: EpochNumber) -> EvidencePo
         observations=kept_observations(member, epoch),
         commitments=tuple(r.signed for r in received if r.first),
         doubles=tuple(r.signed for r in received if not r.first),
-        proofs=tuple(map(parse_signed_proof, evidence.proof_documents(member.engine, windows))),
+        proofs=tuple(map(parse_signed_proof, evidence.proof_documents(member.engine, _ids(windows)))),
         receipts=tuple(parse_signed_receipt(document) for document in receipts if document is not None),
     )
 
@@ -66,7 +66,7 @@ def pool_of(member: Member, state: ChainState, epoch: EpochNumber) -> EvidencePo
 def judge_window(member: Member, sight: Sight, window: WindowId) -> tuple[Verdict, ...]:
     """This member's own judgement of a drawn window, for its logs; the report judges again from the bundle."""
     record = next(w for w in sight.state.windows if w.window_id == window and w.state is WindowState.DRAWN)
-    received = [r for r in evidence.arrivals(member.engine, [window]) if r.first]
+    received = [r for r in evidence.arrivals(member.engine, [record]) if r.first]
     proofs = map(parse_signed_proof, evidence.proof_documents(member.engine, [window]))
     compute = member.network.params.compute
     judged = WindowEvidence(
@@ -93,7 +93,7 @@ def commitment_key(received: Received) -> tuple[Address, int]:
 
 
 def _observation(member: Member, sight: Sight, epoch: EpochNumber, address: Address) -> Observation:
-    received = (r for r in evidence.arrivals(member.engine, _windows(member, epoch)) if r.first)
+    received = (r for r in evidence.arrivals(member.engine, _windows(sight.state, epoch)) if r.first)
     completed = [JobId(job.job_id) for job in sight.state.jobs if job.state is JobState.COMPLETED]
     calls = evidence.roll_call_counts(member.engine, epoch)
     verdicts = job_store.verdicts(member.engine, completed)
@@ -111,5 +111,9 @@ def _arrival(received: Received) -> Arrival:
     return Arrival(window_id=c.window_id, node=c.node, device=c.device, elapsed_ms=received.elapsed_ms)
 
 
-def _windows(member: Member, epoch: EpochNumber) -> Iterable[WindowId]:
-    return [window_id(epoch, number) for number in range(1 + member.network.params.compute.confirmations)]
+def _windows(state: ChainState, epoch: EpochNumber) -> tuple[WindowRecord, ...]:
+    return tuple(window for window in state.windows if epoch_of(window.window_id) == epoch)
+
+
+def _ids(windows: Iterable[WindowRecord]) -> Iterable[WindowId]:
+    return (window.window_id for window in windows)

@@ -47,7 +47,7 @@ def own_view(member: Member, sight: Sight) -> OwnView:
     return OwnView(
         member=member.address or ZERO_ADDRESS,
         expected=expected_devices(sight.state, member.desk.plans(), member.network),
-        windows=tuple(_window(member, window_id(epoch, number)) for number in numbers),
+        windows=tuple(_window(member, sight, window_id(epoch, number)) for number in numbers),
         reports=tuple(_report(member, EpochNumber(e)) for e in range(max(epoch - 2, 0), epoch)),
         outcomes=tuple(outcome for root in sight.state.roots[-OUTCOME_ROOTS:] for outcome in _outcomes(member, root)),
         refused=frozenset(action for action, until in member.refused.items() if sight.now < until),
@@ -60,9 +60,10 @@ def observers(member: Member, epoch: EpochNumber) -> frozenset[Address]:
     return frozenset(Address(name.removeprefix(OBSERVATION)) for name in names if name.startswith(OBSERVATION))
 
 
-def _window(member: Member, window: WindowId) -> OwnWindow:
+def _window(member: Member, sight: Sight, window: WindowId) -> OwnWindow:
     secret = evidence.secret_of(member.engine, window)
-    received = evidence.arrivals(member.engine, [window])
+    opened = [record for record in sight.state.windows if record.window_id == window]
+    received = evidence.arrivals(member.engine, opened)
     return OwnWindow(
         window_id=window,
         secret=None if secret is None else Hash32(secret),

@@ -22,9 +22,11 @@ def read_signed_commitment(value: object, where: str) -> SignedCommitment:
         InvalidInputError: anything else.
     """
     outer = f.fields(value, where, "commitment", "signature")
-    c = f.fields(outer["commitment"], where, "windowId", "node", "device", "m", "n", "steps", "root")
+    names = ("windowId", "windowSeed", "node", "device", "m", "n", "steps", "root")
+    c = f.fields(outer["commitment"], where, *names)
     commitment = Commitment(
         window_id=WindowId(f.integer(c["windowId"], f"{where}.windowId")),
+        window_seed=f.hash32(c["windowSeed"], f"{where}.windowSeed"),
         node=f.address(c["node"], f"{where}.node"),
         device=f.integer(c["device"], f"{where}.device", MAX_DEVICE),
         m=f.integer(c["m"], f"{where}.m", f.UINT32_MAX),

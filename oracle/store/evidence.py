@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Engine, Row, Select, and_, func, select, update
+from sqlalchemy import Engine, Row, Select, and_, func, select, tuple_, update
 
 from oracle.store.engine import insert_new, writing
 from oracle.store.tables import commitments, heartbeats, proofs, roll_calls, windows
 from swarm_chain.core.encoding import hash_from_hex, to_hex
-from swarm_chain.core.model import Commitment, SignedCommitment
+from swarm_chain.core.model import Commitment, SignedCommitment, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Signature, WindowId
 
 MAX_ROOTS = 2  # two different roots prove equivocation; more prove nothing new
@@ -80,22 +80,26 @@ def seen_ms(engine: Engine, window: WindowId) -> int | None:
         return connection.execute(select(windows.c.seen_ms).where(windows.c.window_id == window)).scalar_one_or_none()
 
 
-def seal(engine: Engine, window: WindowId) -> tuple[Received, ...]:
+def seal(engine: Engine, window: WindowRecord) -> tuple[Received, ...]:
     """Ends the taking in of commitments: what comes afterwards cannot change the root that is made of these.
+
+    Args:
+        engine: the store.
+        window: as the chain shows it; what was signed for another seed does not count.
 
     Returns:
         The commitments that count, in the order of `arrivals`; the same ones at every call.
     """
     with writing(engine) as connection:
-        insert_new(connection, windows, {"window_id": window, "secret": b""})
-        connection.execute(update(windows).where(windows.c.window_id == window).values(sealed=True))
+        insert_new(connection, windows, {"window_id": window.window_id, "secret": b""})
+        connection.execute(update(windows).where(windows.c.window_id == window.window_id).values(sealed=True))
     return tuple(received for received in arrivals(engine, [window]) if received.first)
 
 
 def save_commitment(
     engine: Engine, signed: SignedCommitment, elapsed_ms: int, *, is_open: bool = True
 ) -> tuple[Saved, Received]:
-    """Keeps a commitment; the first of its (window, node, device) counts, one with another root stays as evidence.
+    """Keeps a commitment; the first of its (window, seed, node, device) counts, one with another root stays as evidence.
 
     Args:
         engine: the store.
@@ -123,12 +127,22 @@ def save_commitment(
     return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
 
 
-def arrivals(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[Received, ...]:
-    """All kept commitments of the windows, ordered by (window, node, device, first before conflicting)."""
+def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, ...]:
+    """All kept commitments of windows with the seeds the chain shows; those of a branch the chain left are void.
+
+    Args:
+        engine: the store.
+        opened: windows of one chain.
+
+    Returns:
+        Ordered by (window, node, device, first before conflicting).
+    """
+    c = commitments.c
+    seeds = [(window.window_id, to_hex(window.window_seed)) for window in opened]
     query = (
         select(commitments)
-        .where(commitments.c.window_id.in_(list(window_ids)))
-        .order_by(commitments.c.window_id, commitments.c.node, commitments.c.device, commitments.c.first.desc())
+        .where(tuple_(c.window_id, c.window_seed).in_(seeds))
+        .order_by(c.window_id, c.node, c.device, c.first.desc())
     )
     with engine.connect() as connection:
         return tuple(_received(row) for row in connection.execute(query))
@@ -204,13 +218,15 @@ def roll_call_counts(engine: Engine, epoch: EpochNumber) -> tuple[tuple[Address,
 
 def _same_device(c: Commitment) -> Select[Any]:
     t = commitments.c
-    return select(commitments).where(and_(t.window_id == c.window_id, t.node == c.node, t.device == c.device))
+    opening = and_(t.window_id == c.window_id, t.window_seed == to_hex(c.window_seed))
+    return select(commitments).where(and_(opening, t.node == c.node, t.device == c.device))
 
 
 def _commitment_row(arrival: Received) -> dict[str, object]:
     c = arrival.signed.commitment
     return {
         "window_id": c.window_id,
+        "window_seed": to_hex(c.window_seed),
         "node": c.node,
         "device": c.device,
         "root": to_hex(c.root),
@@ -227,6 +243,7 @@ def _received(row: Row[Any]) -> Received:
     values = row._mapping
     commitment = Commitment(
         window_id=WindowId(values["window_id"]),
+        window_seed=hash_from_hex(values["window_seed"]),
         node=Address(values["node"]),
         device=values["device"],
         m=values["m"],

@@ -21,6 +21,7 @@ commitments = Table(
     "commitments",
     metadata,
     Column("window_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("window_seed", HASH, primary_key=True),  # a window opened anew by a reorganisation is another window
     Column("node", ADDRESS, primary_key=True),
     Column("device", Integer, primary_key=True, autoincrement=False),
     Column("root", HASH, primary_key=True),

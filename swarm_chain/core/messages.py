@@ -11,6 +11,7 @@ def signed_commitment_json(signed: SignedCommitment) -> Json:
     c = signed.commitment
     commitment = {
         "windowId": c.window_id,
+        "windowSeed": to_hex(c.window_seed),
         "node": c.node,
         "device": c.device,
         "m": c.m,

@@ -180,9 +180,13 @@ class ChainState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commitment:
-    """ComputeCommitment of compute-proof.md; what a node signs before it knows the drawn rows."""
+    """ComputeCommitment of compute-proof.md; what a node signs before it knows the drawn rows.
+
+    `window_seed` is the one it computed with: a chain that opens the window anew makes the commitment void, not false.
+    """
 
     window_id: WindowId
+    window_seed: Hash32
     node: Address
     device: int
     m: int

@@ -13,7 +13,8 @@ SECP256K1_HALF_N = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681
 
 DOMAIN_TYPE = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
 COMMITMENT_TYPE = (
-    "ComputeCommitment(uint256 windowId,address node,uint256 device,uint32 m,uint32 n,uint32 steps,bytes32 root)"
+    "ComputeCommitment(uint256 windowId,bytes32 windowSeed,address node,uint256 device,uint32 m,uint32 n,uint32 steps,"
+    "bytes32 root)"
 )
 PROOF_TYPE = "ComputeProof(uint256 windowId,address node,uint256 device,bytes32 root,bytes32 openingsHash)"
 HEARTBEAT_TYPE = "Heartbeat(address node,uint64 sequence,uint64 issuedAt,uint64 expiresAt)"
@@ -44,7 +45,8 @@ def typed_digest(domain: Hash32, struct_hash: Hash32) -> Hash32:
 def commitment_hash(commitment: Commitment) -> Hash32:
     """Struct hash of a ComputeCommitment; its double hash is the leaf in the window's commitments tree."""
     c = commitment
-    return keccak(words(keccak(COMMITMENT_TYPE.encode()), c.window_id, c.node, c.device, c.m, c.n, c.steps, c.root))
+    where = words(keccak(COMMITMENT_TYPE.encode()), c.window_id, c.window_seed, c.node, c.device)
+    return keccak(where + words(c.m, c.n, c.steps, c.root))
 
 
 def commitment_digest(domain: Hash32, commitment: Commitment) -> Hash32:

@@ -6,19 +6,17 @@ from swarm_chain.core import checkpoints, compute, encoding, merkle, rowchain, s
 from swarm_chain.core.encoding import keccak, to_hex, words
 from swarm_chain.core.units import JobId
 from tools.golden.form import CHAIN_ID, Document, sample_address, sample_hash
-from tools.golden.messages import SIGNER, commitment
+from tools.golden.messages import BEFORE_OPEN, SIGNER, commitment
 
 
 def challenge() -> Document:
     """Seeds, drawn rows, a column of W and a row of X0, a few steps of that row; the draw of a job's segments."""
     beacon, later, promise = sample_address("ChallengeBeacon"), sample_hash("block c+2"), commitment(SIGNER.address, 1)
-    before = {name: sample_hash(label) for name, label in _BEFORE.items()}
-    window_seed = keccak(words(*before.values()))
     promises = [commitment(SIGNER.address, 0), promise]
     root = merkle.root(merkle.build_tree(encoding.double_hash(signing.commitment_hash(item)) for item in promises))
-    draw_seed = keccak(words(later, window_seed, root))
+    draw_seed = keccak(words(later, promise.window_seed, root))
     window = compute.ComputeWindow(
-        chain_id=CHAIN_ID, beacon=beacon, window_id=promise.window_id, window_seed=window_seed
+        chain_id=CHAIN_ID, beacon=beacon, window_id=promise.window_id, window_seed=promise.window_seed
     )
     shape = compute.ComputeShape(m=promise.m, n=promise.n, steps=promise.steps)
     question = compute.ComputeChallenge(window=window, node=promise.node, device=promise.device, shape=shape)
@@ -29,9 +27,9 @@ def challenge() -> Document:
         "device": str(promise.device),
         "windowId": str(promise.window_id),
         **{name: str(getattr(shape, name)) for name in ("m", "n", "steps")},
-        **{name: to_hex(value) for name, value in before.items()},
-        "secretHash": to_hex(keccak(before["secret"])),
-        "windowSeed": to_hex(window_seed),
+        **{name: to_hex(value) for name, value in BEFORE_OPEN.items()},
+        "secretHash": to_hex(keccak(BEFORE_OPEN["secret"])),
+        "windowSeed": to_hex(promise.window_seed),
         "commitmentsRoot": to_hex(root),
         "drawBlockHash": to_hex(later),
         "drawSeed": to_hex(draw_seed),
@@ -40,9 +38,6 @@ def challenge() -> Document:
         **_matrix_bytes(question),
         **_job_draw(),
     }
-
-
-_BEFORE = {"prevrandao": "prevrandao", "previousBlockHash": "block n-1", "secret": "secret"}
 
 
 def _matrix_bytes(question: compute.ComputeChallenge) -> Document:

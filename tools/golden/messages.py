@@ -13,6 +13,12 @@ from swarm_chain.testing import FakeSigner
 from tools.golden.form import CHAIN_ID, Document, camel, sample_address, sample_hash, text
 
 SIGNER = FakeSigner("golden node")
+BEFORE_OPEN = {  # what the seed of the golden window is made of
+    "prevrandao": sample_hash("prevrandao"),
+    "previousBlockHash": sample_hash("block n-1"),
+    "secret": sample_hash("secret"),
+}
+WINDOW_SEED = encoding.keccak(encoding.words(*BEFORE_OPEN.values()))
 TYPES = (
     signing.COMMITMENT_TYPE,
     signing.PROOF_TYPE,
@@ -51,7 +57,16 @@ def commitment(node: Address, device: int) -> Commitment:
     """A commitment of the golden node."""
     where = window_id(EpochNumber(7), 1)
     root = sample_hash(f"commitment root {device}" if device else "commitment root")
-    return Commitment(window_id=where, node=node, device=device, m=1024, n=256, steps=8, root=root)
+    return Commitment(
+        window_id=where,
+        window_seed=WINDOW_SEED,
+        node=node,
+        device=device,
+        m=1024,
+        n=256,
+        steps=8,
+        root=root,
+    )
 
 
 def _node_messages(domain: Hash32) -> tuple[Signed, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from node.ports import EpochProof
-from node.records import load_run
+from node.records import own_commitments
 from node.state import deliveries, open_state
 from swarm_chain.core.compute import commitment_tree
 from swarm_chain.core.encoding import SETTLEMENT_TAG, keccak, leaf_domain, settlement_leaf
@@ -19,7 +19,7 @@ from swarm_chain.core.units import EpochNumber, Hash32, ProviderId, Wei, WindowI
 from tests.node_world import OTHER_URL, PROVIDER, SHAPE, NodeWorld, expected_rows
 
 WINDOW = WindowId(1 << 16)
-SEED, FALSE_SEED = keccak(b"seed"), keccak(b"false seed")
+SEED, FALSE_SEED, NEW_SEED = keccak(b"seed"), keccak(b"false seed"), keccak(b"seed of another branch")
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def test_agent_stores_before_it_sends(world: NodeWorld) -> None:
     agent.tick()
 
     state = open_state(world.folder / "state.sqlite", world.signer.address)
-    stored = load_run(state, WINDOW, 0, world.signer.address)
-    assert stored.window_seed == SEED
+    (own,) = own_commitments(state, world.signer.address)
+    assert own.signed.commitment.window_seed == SEED
     assert deliveries(state, "commitment") == {}
 
 
@@ -100,6 +100,42 @@ def test_agent_never_signs_a_second_root_for_one_window(world: NodeWorld) -> Non
         world.clock.advance(20)
     roots = {signed.commitment.root for signed in world.member.commitments}
     assert roots == {first}
+
+
+def test_agent_commits_anew_where_a_reorganisation_opens_the_window_with_another_seed(world: NodeWorld) -> None:
+    agent = world.agent()
+    world.open(WINDOW, SEED)
+    agent.tick()
+    world.open(WINDOW, NEW_SEED)
+    for _ in range(2):
+        agent.tick()
+
+    first, second = (signed.commitment for signed in world.member.commitments)
+    assert (first.window_seed, second.window_seed) == (SEED, NEW_SEED)
+    assert second.root == root(commitment_tree(world.devices.heads(world.challenge(WINDOW, NEW_SEED))))
+
+    world.close(WINDOW)
+    drawn = world.draw(WINDOW, NEW_SEED)
+    agent.tick()
+    (proof,) = world.member.proofs
+    assert proof.proof.root == second.root, "what was signed for the other branch is not opened"
+    assert [opening.row for opening in proof.proof.openings] == list(expected_rows(world, WINDOW, NEW_SEED, drawn))
+
+
+def test_agent_keeps_a_commitment_of_a_branch_the_chain_left_to_itself(world: NodeWorld) -> None:
+    for member in world.members.values():
+        member.deaf = True
+    agent = world.agent()
+    world.open(WINDOW, SEED)
+    agent.tick()
+    world.open(WINDOW, NEW_SEED)
+    for member in world.members.values():
+        member.deaf = False
+    world.clock.advance(60)
+    for _ in range(3):
+        agent.tick()
+
+    assert [signed.commitment.window_seed for signed in world.member.commitments] == [NEW_SEED]
 
 
 def test_agent_ignores_a_seed_that_only_a_member_tells(world: NodeWorld) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from node.config import load_settings, prepare_ray_environment, read_private, write_private
 from node.pace import FIRST_MS, LONGEST_MS, REFUSED_MS, Pace
-from node.records import StoredRun, forget_heads, load_run, own_commitments, save_commitment
-from node.state import is_held, next_sequence, only_agent, open_state
+from node.records import StoredRun, forget_heads, key_of, load_run, own_commitments, save_commitment
+from node.state import SCHEMA, is_held, next_sequence, only_agent, open_state
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import Commitment, SignedCommitment
@@ -20,10 +20,12 @@ NODE = FakeSigner("node").address
 FIRST = WindowId(65536)
 
 
-def _run(root: bytes, window: WindowId = FIRST) -> StoredRun:
-    commitment = Commitment(window_id=window, node=NODE, device=0, m=64, n=64, steps=2, root=keccak(root))
+def _run(root: bytes, seed: bytes = b"seed") -> StoredRun:
+    commitment = Commitment(
+        window_id=FIRST, window_seed=keccak(seed), node=NODE, device=0, m=64, n=64, steps=2, root=keccak(root)
+    )
     signed = SignedCommitment(commitment=commitment, signature=Signature(bytes(65)))
-    return StoredRun(signed=signed, window_seed=keccak(b"seed"), heads=bytes(64 * 64))
+    return StoredRun(signed=signed, heads=bytes(64 * 64))
 
 
 def test_second_root_for_a_window_is_refused_and_the_first_stays(tmp_path: Path) -> None:
@@ -32,7 +34,33 @@ def test_second_root_for_a_window_is_refused_and_the_first_stays(tmp_path: Path)
     assert save_commitment(state, _run(b"first")) == first
     with pytest.raises(InconsistentError, match="another root"):
         save_commitment(state, _run(b"second"))
-    assert load_run(state, FIRST, 0, NODE).signed == first
+    assert load_run(state, key_of(first.commitment), NODE).signed == first
+
+
+def test_window_opened_anew_gets_a_commitment_of_its_own(tmp_path: Path) -> None:
+    state = open_state(tmp_path / "state.sqlite", NODE)
+    left, new = _run(b"first"), _run(b"second", seed=b"seed of another branch")
+    for run in (left, new):
+        assert save_commitment(state, run) == run.signed
+        assert load_run(state, key_of(run.signed.commitment), NODE) == run
+
+
+def test_commitments_signed_without_a_seed_are_dropped_and_the_sequence_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite"
+    old = open_state(path, NODE)
+    next_sequence(old)
+    old.executescript("DROP TABLE commitments; PRAGMA user_version = 0;")
+    old.executescript(SCHEMA.replace("PRIMARY KEY (window_id, window_seed, device)", "PRIMARY KEY (window_id, device)"))
+    save_commitment(old, _run(b"first"))
+    old.close()
+
+    state = open_state(path, NODE)
+
+    assert own_commitments(state, NODE) == ()
+    assert next_sequence(state) == 2
+    save_commitment(state, _run(b"first"))
+    save_commitment(open_state(path, NODE), _run(b"second", seed=b"seed of another branch"))
+    assert len(own_commitments(open_state(path, NODE), NODE)) == 2
 
 
 def test_forgotten_heads_still_bar_a_second_root(tmp_path: Path) -> None:
@@ -46,7 +74,7 @@ def test_forgotten_heads_still_bar_a_second_root(tmp_path: Path) -> None:
 
 def test_unknown_run_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InconsistentError, match="no commitment"):
-        load_run(open_state(tmp_path / "state.sqlite", NODE), FIRST, 0, NODE)
+        load_run(open_state(tmp_path / "state.sqlite", NODE), key_of(_run(b"unknown").signed.commitment), NODE)
 
 
 def test_sequence_only_grows_across_openings(tmp_path: Path) -> None:

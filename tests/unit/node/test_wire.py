@@ -15,7 +15,7 @@ from swarm_chain.testing import FakeSigner
 
 NODE = FakeSigner("node").address
 SIGNATURE = Signature(bytes(65))
-HASH = keccak(b"any")
+HASH, SEED = keccak(b"any"), keccak(b"seed")
 WINDOW: dict[str, object] = {
     "windowId": 65536,
     "state": "open",
@@ -30,10 +30,13 @@ LEAF: dict[str, object] = {"providerId": 1, "cumRewardWei": "5", "cumPenaltyWei"
 
 
 def test_commitment_body_names_every_field_of_the_protocol() -> None:
-    commitment = Commitment(window_id=WindowId(65536), node=NODE, device=0, m=64, n=64, steps=2, root=HASH)
+    commitment = Commitment(
+        window_id=WindowId(65536), window_seed=SEED, node=NODE, device=0, m=64, n=64, steps=2, root=HASH
+    )
     assert wire.commitment_body(SignedCommitment(commitment=commitment, signature=SIGNATURE)) == {
         "commitment": {
             "windowId": 65536,
+            "windowSeed": to_hex(SEED),
             "node": NODE,
             "device": 0,
             "m": 64,

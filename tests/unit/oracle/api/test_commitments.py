@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from node.wire import commitment_body
 from oracle.judge.windows import find_equivocations
+from oracle.pipeline.observe import pool_of
 from oracle.store import evidence
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.model import SignedCommitment
@@ -58,7 +59,7 @@ def test_attack_4_when_signed_for_another_chain_or_contract_then_refused(world: 
     for domain in (other_domain(world, chain_id=1), other_domain(world, contract="EpochOracle")):
         status, document = post(world.client, world.commit(commitment, domain=domain))
         assert (status, document["error"]) == (422, "wrong_signer")
-    assert evidence.arrivals(world.engine, [commitment.window_id]) == ()
+    assert evidence.arrivals(world.engine, [world.record(commitment.window_id)]) == ()
 
 
 def test_attack_4_when_another_node_is_named_then_refused(world: MemberWorld) -> None:
@@ -103,7 +104,7 @@ def test_attack_13_when_the_commitment_comes_one_block_after_the_close_then_refu
     world.close(window)
     status, document = post(world.client, world.commit(world.commitment(window)))
     assert (status, document["error"]) == (422, "wrong_window_state")
-    assert evidence.arrivals(world.engine, [window]) == ()
+    assert evidence.arrivals(world.engine, [world.record(window)]) == ()
 
 
 def test_attack_13_when_the_commitment_comes_after_the_root_was_made_then_it_cannot_void_the_window(
@@ -111,10 +112,10 @@ def test_attack_13_when_the_commitment_comes_after_the_root_was_made_then_it_can
 ) -> None:
     window = world.open()
     post(world.client, world.commit(world.commitment(window)))
-    sealed = evidence.seal(world.engine, window)
+    sealed = evidence.seal(world.engine, world.record(window))
     status, document = post(world.client, world.commit(world.commitment(window, node=BOB), key=BOB))
     assert (status, document["error"]) == (422, "wrong_window_state")
-    assert evidence.seal(world.engine, window) == sealed
+    assert evidence.seal(world.engine, world.record(window)) == sealed
 
 
 def test_attack_14_when_an_old_commitment_is_replayed_for_a_new_window_then_refused(world: MemberWorld) -> None:
@@ -122,6 +123,39 @@ def test_attack_14_when_an_old_commitment_is_replayed_for_a_new_window_then_refu
     post(world.client, old)
     fresh = replace(old, commitment=replace(old.commitment, window_id=world.open(1)))
     assert post(world.client, fresh)[1]["error"] == "wrong_signer"
+
+
+def test_commitment_when_it_names_another_seed_than_the_chain_then_refused(world: MemberWorld) -> None:
+    window = world.open()
+    foreign = replace(world.commitment(window), window_seed=keccak(b"another branch"))
+    status, document = post(world.client, world.commit(foreign))
+    assert (status, document["error"]) == (422, "wrong_seed")
+    assert "windows/current" in str(document["fix"])
+    assert evidence.arrivals(world.engine, [world.record(window)]) == ()
+
+
+def test_commitment_when_the_seed_is_changed_after_signing_then_refused(world: MemberWorld) -> None:
+    window = world.open()
+    signed = world.commit(world.commitment(window))
+    seed = world.reopen(window)
+    changed = replace(signed, commitment=replace(signed.commitment, window_seed=seed))
+    assert post(world.client, changed)[1]["error"] == "wrong_signer"
+
+
+def test_commitment_when_a_reorganisation_opens_the_window_anew_then_the_node_is_no_liar(world: MemberWorld) -> None:
+    window = world.open()
+    left = world.commit(world.commitment(window))
+    assert post(world.client, left)[0] == 202
+    seed = world.reopen(window)
+    new = world.commit(replace(world.commitment(window, heads=OTHER_HEADS), window_seed=seed))
+
+    assert post(world.client, new) == (202, {"elapsedMs": 1, "duplicate": False})
+    assert post(world.client, left)[1]["error"] == "wrong_seed"
+
+    assert [r.signed for r in evidence.seal(world.engine, world.record(window))] == [new]
+    pool = pool_of(world.member, world.member.follower.sight.state, world.epoch)
+    assert (pool.commitments, pool.doubles) == ((new,), ())
+    assert find_equivocations([left, new]) == ()
 
 
 def test_attack_15_when_another_root_follows_then_409_and_both_are_evidence(world: MemberWorld) -> None:
@@ -142,7 +176,9 @@ def test_attack_15_when_the_root_is_changed_after_the_draw_then_409_and_both_are
     status, document = post(world.client, second)
     assert (status, document["error"]) == (409, "equivocation")
     _assert_proven(world, window, first, second)
-    assert [r.signed for r in evidence.seal(world.engine, window)] == [first], "what counts did not change"
+    assert [r.signed for r in evidence.seal(world.engine, world.record(window))] == [first], (
+        "what counts did not change"
+    )
 
 
 def test_attack_15_when_a_third_root_follows_then_the_store_does_not_grow(world: MemberWorld) -> None:
@@ -150,7 +186,7 @@ def test_attack_15_when_a_third_root_follows_then_the_store_does_not_grow(world:
     for number in range(4):
         heads = bytes([number]) * len(HEADS)
         post(world.client, world.commit(world.commitment(window, heads=heads)))
-    assert len(evidence.arrivals(world.engine, [window])) == 2
+    assert len(evidence.arrivals(world.engine, [world.record(window)])) == 2
 
 
 def test_attack_22_when_the_signature_has_a_high_s_then_refused(world: MemberWorld) -> None:
@@ -173,7 +209,7 @@ def test_attack_22_when_any_byte_of_the_signature_changes_then_refused(world: Me
         changed[at] ^= 1
         assert post(world.client, replace(signed, signature=Signature(bytes(changed))))[0] == 422
         world.clock.advance(1)
-    assert evidence.arrivals(world.engine, [signed.commitment.window_id]) == ()
+    assert evidence.arrivals(world.engine, [world.record(signed.commitment.window_id)]) == ()
 
 
 def test_commitment_when_the_chain_is_looked_at_again_then_the_first_sight_of_the_window_still_counts(
@@ -187,7 +223,7 @@ def test_commitment_when_the_chain_is_looked_at_again_then_the_first_sight_of_th
 
 
 def _assert_proven(world: MemberWorld, window: WindowId, first: SignedCommitment, second: SignedCommitment) -> None:
-    kept = [received.signed for received in evidence.arrivals(world.engine, [window])]
+    kept = [received.signed for received in evidence.arrivals(world.engine, [world.record(window)])]
     assert kept == [first, second]
     (pair,) = find_equivocations(kept)
     assert {pair.first, pair.second} == {first, second}

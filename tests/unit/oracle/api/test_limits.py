@@ -83,7 +83,7 @@ def test_attack_21_when_the_sender_hangs_up_then_nothing_is_worked_on(world: Mem
         return pieces.pop(0)
 
     assert asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-type", b"application/json")])) is None
-    assert evidence.arrivals(world.engine, [window]) == ()
+    assert evidence.arrivals(world.engine, [world.record(window)]) == ()
 
 
 @pytest.mark.parametrize("nested", [b"[" * 9, b'{"a":' * 9, b"[" * 100_000])
@@ -125,7 +125,7 @@ def test_attack_21_when_a_number_is_not_one_then_refused(world: MemberWorld, nam
     document["commitment"][name] = "HERE"
     status, _ = post(world, "/v1/commitments", json.dumps(document).replace('"HERE"', value).encode())
     assert status in (400, 422)
-    assert evidence.arrivals(world.engine, [w.window_id for w in world.member.follower.sight.state.windows]) == ()
+    assert evidence.arrivals(world.engine, world.member.follower.sight.state.windows) == ()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from swarm_chain.core.encoding import address_bytes
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import JobKind, JobState
 from swarm_chain.core.model import JobRecord, SignedCommitment, SignedProof
-from swarm_chain.core.signing import receipt_digest
+from swarm_chain.core.signing import commitment_hash, receipt_digest
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, JobId, Timestamp, Wei
 from tests.oracle_world import DOMAIN, NETWORK, Device, address, commit, observe, provider, ref_block, scene
 from tests.unit.oracle.judge.test_training import _signed
@@ -81,6 +81,11 @@ CHEATS: dict[str, Callable[[Bundle], Bundle]] = {
     ),
     "a commitment of nobody": lambda b: replace(b, commitments=(_foreign(),)),
     "a commitment of another epoch": lambda b: replace(b, commitments=(_old(),)),
+    "a commitment of another branch": lambda b: replace(b, commitments=(_elsewhere(FIRST), *b.commitments[1:])),
+    "an equivocation of another branch": lambda b: replace(
+        b, equivocations=(_pair_of(_elsewhere(FIRST), _elsewhere(DOUBLE)),)
+    ),
+    "an equivocation of two branches": lambda b: replace(b, equivocations=(_pair_of(FIRST, _elsewhere(DOUBLE)),)),
     "commitments out of order": lambda b: replace(b, commitments=b.commitments[::-1]),
     "a proof signed by another": lambda b: replace(
         b, proofs=(replace(b.proofs[0], signature=b.proofs[1].signature), *b.proofs[1:])
@@ -111,6 +116,12 @@ def test_bundle_when_a_device_signed_twice_then_the_pair_is_evidence() -> None:
     assert len(bundle.equivocations) == 1
     assert bundle.commitments == BUNDLE.commitments
     check_bundle(bundle, STATE, ZERO_HASH, NETWORK, OWN)
+
+
+def test_bundle_when_a_device_signed_for_two_branches_then_nothing_is_evidence() -> None:
+    pool = replace(POOL, doubles=(_elsewhere(DOUBLE),))
+
+    assert assemble_bundle(pool, EpochNumber(1), STATE, ZERO_HASH, NETWORK) == BUNDLE
 
 
 def test_bundle_when_a_node_was_removed_meanwhile_then_its_messages_still_count() -> None:
@@ -163,6 +174,15 @@ def _stale() -> SignedObservation:
 
 def _foreign() -> SignedCommitment:
     return commit("nobody", replace(FIRST.commitment, node=address("nobody")))
+
+
+def _elsewhere(signed: SignedCommitment) -> SignedCommitment:
+    return commit("a", replace(signed.commitment, window_seed=Hash32(b"\2" * 32)))
+
+
+def _pair_of(one: SignedCommitment, other: SignedCommitment) -> Equivocation:
+    first, second = sorted((one, other), key=lambda signed: commitment_hash(signed.commitment))
+    return Equivocation(first=first, second=second)
 
 
 def _old() -> SignedCommitment:

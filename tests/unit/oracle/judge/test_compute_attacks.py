@@ -298,6 +298,20 @@ def test_attack_14_old_root_under_the_new_window_fails() -> None:
     assert finding(case_of(relabelled(RUN, next_window))) == (Outcome.FAILED, "false_row")
 
 
+@pytest.mark.parametrize("opens", [True, False])
+def test_commitment_of_a_branch_the_chain_left_is_void_and_no_lie(opens: bool) -> None:
+    reopened = replace(CHALLENGE, window=replace(WINDOW, window_seed=keccak(b"seed of another branch")))
+    left = replace(HONEST, challenge=reopened, proof=HONEST.proof if opens else None)
+
+    assert finding(left) == (Outcome.MISSING, "wrong_seed")
+
+
+def test_attack_14_seed_of_the_new_branch_on_an_old_root_fails() -> None:
+    reopened = replace(CHALLENGE, window=replace(WINDOW, window_seed=keccak(b"seed of another branch")))
+
+    assert finding(case_of(relabelled(RUN, reopened))) == (Outcome.FAILED, "false_row")
+
+
 def test_attack_15_root_changed_after_the_draw_fails() -> None:
     # A prover with half of the rows learns the draw, computes what is missing and opens a new tree.
     lazy = lazy_run(CHALLENGE, SHAPE.m // 2)

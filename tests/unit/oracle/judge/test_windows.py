@@ -144,6 +144,12 @@ def test_equivocation_when_two_roots_were_signed_then_found_once_in_order() -> N
     assert (commitment_hash(pair.first.commitment), commitment_hash(pair.second.commitment)) == (low, high)
 
 
+def test_equivocation_when_the_seeds_differ_then_none() -> None:
+    elsewhere = commit("alice", replace(ALICE.commitment, window_seed=keccak(b"another branch"), root=keccak(b"root")))
+
+    assert find_equivocations([ALICE.signed, elsewhere]) == ()
+
+
 def test_equivocation_when_the_same_commitment_comes_twice_or_for_another_window_then_none() -> None:
     other = run(opened(1, 1), "alice")
 

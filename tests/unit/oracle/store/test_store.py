@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, MetaData, Table, insert, inspect, select
 
 from oracle.store import documents, evidence, jobs, outbox
-from oracle.store.engine import migrate, open_store
+from oracle.store.engine import migrate, open_store, writing
 from oracle.store.evidence import Saved
 from oracle.store.tables import metadata
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
-from swarm_chain.core.kinds import Outcome
-from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
+from swarm_chain.core.kinds import Outcome, WindowState
+from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Wei, WindowId
 
 ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
@@ -24,9 +24,20 @@ def engine(tmp_path: Path) -> Engine:
     return open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
 
 
-def commitment(root: int, node: Address = ALICE) -> SignedCommitment:
+def opened(seed: bytes = b"s") -> WindowRecord:
+    return WindowRecord(window_id=WINDOW, state=WindowState.OPEN, window_seed=Hash32(seed * 32))
+
+
+def commitment(root: int, node: Address = ALICE, window: WindowRecord | None = None) -> SignedCommitment:
     value = Commitment(
-        window_id=WINDOW, node=node, device=0, m=64, n=64, steps=1, root=Hash32(root.to_bytes(32, "big"))
+        window_id=WINDOW,
+        window_seed=(window or opened()).window_seed,
+        node=node,
+        device=0,
+        m=64,
+        n=64,
+        steps=1,
+        root=Hash32(root.to_bytes(32, "big")),
     )
     return SignedCommitment(commitment=value, signature=Signature(bytes(64) + b"\x1b"))
 
@@ -46,14 +57,27 @@ def test_commitment_when_another_root_follows_then_both_are_kept_and_the_first_c
     evidence.save_commitment(engine, commitment(1), 10)
     saved, counts = evidence.save_commitment(engine, commitment(2), 20)
     assert (saved, counts.signed) == (Saved.CONFLICT, commitment(1))
-    kept = evidence.arrivals(engine, [WINDOW])
+    kept = evidence.arrivals(engine, [opened()])
     assert [(a.signed, a.first) for a in kept] == [(commitment(1), True), (commitment(2), False)]
 
 
 def test_commitment_when_a_third_root_follows_then_the_store_does_not_grow(engine: Engine) -> None:
     for root in (1, 2, 3, 4):
         evidence.save_commitment(engine, commitment(root), 10)
-    assert len(evidence.arrivals(engine, [WINDOW])) == 2
+    assert len(evidence.arrivals(engine, [opened()])) == 2
+
+
+@pytest.mark.parametrize("root", [1, 2])
+def test_commitment_when_the_window_is_opened_anew_then_the_one_for_the_new_seed_counts(
+    engine: Engine, root: int
+) -> None:
+    anew = opened(b"t")
+    evidence.save_commitment(engine, commitment(1), 10)
+    saved, received = evidence.save_commitment(engine, commitment(root, window=anew), 20)
+    assert (saved, received.first) == (Saved.NEW, True)
+    assert [a.signed for a in evidence.arrivals(engine, [anew])] == [commitment(root, window=anew)]
+    assert [a.signed for a in evidence.seal(engine, opened())] == [commitment(1)]
+    assert evidence.arrivals(engine, []) == ()
 
 
 def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
@@ -134,6 +158,18 @@ def test_migrations_when_run_up_and_down_then_they_match_the_tables(engine: Engi
     migrate(engine, "base")
     assert inspect(engine).get_table_names() == ["alembic_version"]
     migrate(engine)
+
+
+def test_migrations_when_commitments_name_no_seed_then_they_are_not_carried_over(engine: Engine) -> None:
+    migrate(engine, "base")
+    migrate(engine, "0002")
+    old = {"node": "n", "device": 0, "root": "r", "m": 64, "n": 64, "steps": 1, "signature": b"", "elapsed_ms": 5}
+    with writing(engine) as connection:
+        table = Table("commitments", MetaData(), autoload_with=connection)
+        connection.execute(insert(table).values(window_id=1, first=True, **old))
+    migrate(engine)
+    with engine.connect() as connection:
+        assert connection.execute(select(metadata.tables["commitments"])).all() == []
 
 
 def test_open_store_when_the_url_is_wrong_then_it_says_so(tmp_path: Path) -> None:

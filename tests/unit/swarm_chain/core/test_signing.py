@@ -33,13 +33,21 @@ def _digest_elsewhere(type_text: str, message: dict[str, object]) -> bytes:
 @given(st.integers(0, 2**256 - 1), st.integers(0, 2**256 - 1), st.binary(min_size=32, max_size=32))
 def test_commitment_digest_is_eip712(window: int, device: int, root: bytes) -> None:
     commitment = Commitment(
-        window_id=WindowId(window), node=ALICE.address, device=device, m=64, n=64, steps=8, root=Hash32(root)
+        window_id=WindowId(window),
+        window_seed=Hash32(root[::-1]),
+        node=ALICE.address,
+        device=device,
+        m=64,
+        n=64,
+        steps=8,
+        root=Hash32(root),
     )
-    message = {"windowId": window, "node": ALICE.address, "device": device, "m": 64, "n": 64, "steps": 8, "root": root}
+    shape = {"m": 64, "n": 64, "steps": 8}
+    message = {"windowId": window, "windowSeed": root[::-1], "node": ALICE.address, "device": device, "root": root}
 
     digest = signing.commitment_digest(signing.domain_separator(31337, BEACON), commitment)
 
-    assert digest == _digest_elsewhere(signing.COMMITMENT_TYPE, message)
+    assert digest == _digest_elsewhere(signing.COMMITMENT_TYPE, message | shape)
 
 
 def test_admission_checkpoint_and_observation_digests_are_eip712() -> None:
