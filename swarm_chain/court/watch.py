@@ -115,6 +115,9 @@ class Watcher:
 
         Returns:
             What happened; None where the seal has to wait for a block.
+
+        Raises:
+            RejectedError: the chain says no.
         """
         sealed, salt = self._salts.seal_of(self._accuser, charge.subject)
         bond = self._bond(charge, view)
@@ -124,16 +127,26 @@ class Watcher:
             return _event(
                 "bond_above_limit", f"the bond is {format_swm(bond)} SWM now, too much for {charge.name}", charge
             )
+        if not self._desk.is_sealed(sealed):
+            send(seal_call(sealed), f"seal an accusation of {charge.name}")
+            return _event("sealed", f"sealed an accusation of {charge.name}", charge)
         try:
-            if not self._desk.is_sealed(sealed):
-                send(seal_call(sealed), f"seal an accusation of {charge.name}")
-                return _event("sealed", f"sealed an accusation of {charge.name}", charge)
             self._accuse(charge, salt, bond, send)
         except RejectedError as error:
-            if error.code == TOO_FRESH:
-                return None
-            return _event("refused", f"{charge.name}: {error.message}", charge, code=error.code)
+            if error.code != TOO_FRESH:
+                raise
+            return None
         return _event("accused", f"accused {charge.name}", charge, bondWei=bond)
+
+    def advance(self, view: CourtView, send: Send) -> Iterator[CourtEvent]:
+        """Bring every charge one step further; what the chain refuses is told and left for the next time."""
+        for charge in self.charges(view):
+            try:
+                event = self.press(charge, view, send)
+            except RejectedError as error:
+                event = _event("refused", f"{charge.name}: {error.message}", charge, code=error.code)
+            if event is not None:
+                yield event
 
     def follow(self, view: CourtView, send: Send) -> Iterator[CourtEvent]:
         """Make the moves this key owes in the accusations it opened."""
