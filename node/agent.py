@@ -102,7 +102,7 @@ class Agent:
 
     def tick(self) -> None:
         """One look and all it asks for; errors of the four families are logged and tried again later."""
-        self._attempt("transactions", lambda: job_duties.settle_transactions(self._tools))
+        self._attempt("transactions", self._tools.outbox.settle)
         sight = self._look()
         if sight is None:
             return

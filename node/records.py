@@ -1,4 +1,4 @@
-"""Rows of the state file as values: commitments, jobs and unconfirmed transactions."""
+"""Rows of the state file as values: commitments and jobs."""
 
 import json
 import sqlite3
@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from node.model import JobPhase, OwnCommitment, OwnJob, SignedReceipt
 from node.state import deliveries
+from node.transactions import pending_purposes
 from node.wire import parse_receipt
-from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
+from swarm_chain.core.encoding import canonical_json, to_hex
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.messages import receipt_json
-from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx
-from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, Wei, WindowId
+from swarm_chain.core.model import Commitment, SignedCommitment
+from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
 
 RECENT_COMMITMENTS = 256
 
@@ -36,15 +37,6 @@ class CommitmentKey:
     def subject(self) -> str:
         """Key of the commitment in `deliveries`."""
         return f"{self.window_id}/{to_hex(self.window_seed)}/{self.device}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredTx:
-    """A transaction that may not be mined yet; `sent_ms` is the monotonic clock of its last broadcast."""
-
-    purpose: str
-    tx: SignedTx
-    sent_ms: int
 
 
 def key_of(commitment: Commitment) -> CommitmentKey:
@@ -107,9 +99,30 @@ def own_commitments(state: sqlite3.Connection, node: Address) -> tuple[OwnCommit
     )
 
 
+def kept_heads(state: sqlite3.Connection, commitment: Commitment) -> bytes:
+    """Heads this node signed a commitment over, m·64 bytes; empty if they are forgotten or another root is stored."""
+    c = commitment
+    row = state.execute(
+        "SELECT heads FROM commitments WHERE window_id = ? AND window_seed = ? AND device = ? AND root = ?",
+        (c.window_id, c.window_seed, c.device, c.root),
+    ).fetchone()
+    return b"" if row is None or row[0] is None else bytes(row[0])
+
+
+def oldest_heads(state: sqlite3.Connection) -> WindowId | None:
+    """Oldest window whose heads are kept."""
+    (oldest,) = state.execute("SELECT min(window_id) FROM commitments WHERE heads IS NOT NULL").fetchone()
+    return None if oldest is None else WindowId(oldest)
+
+
 def forget_heads(state: sqlite3.Connection, before: WindowId) -> None:
     """Drop the heads of older windows; roots and signatures stay, so that no second root is ever signed."""
     state.execute("UPDATE commitments SET heads = NULL WHERE window_id < ?", (before,))
+
+
+def purpose_of(function: str, job_id: JobId) -> str:
+    """Purpose of a transaction about a job: one of a kind is under way at a time."""
+    return f"{function}/{job_id}"
 
 
 def save_job(state: sqlite3.Connection, job_id: JobId, phase: JobPhase, spec: object) -> None:
@@ -159,7 +172,7 @@ def job_spec(state: sqlite3.Connection, job_id: JobId) -> tuple[object, Timestam
 def own_jobs(state: sqlite3.Connection) -> tuple[OwnJob, ...]:
     """All jobs this node has worked on or declined, with who has receipt and checkpoints."""
     delivered, uploaded = deliveries(state, "receipt"), deliveries(state, "checkpoints")
-    sending = {tx.purpose for tx in pending_transactions(state)}
+    sending = pending_purposes(state)
     rows = state.execute("SELECT job_id, phase, receipt, signature, contents FROM jobs ORDER BY job_id")
     return tuple(
         OwnJob(
@@ -168,60 +181,10 @@ def own_jobs(state: sqlite3.Connection) -> tuple[OwnJob, ...]:
             signed=None if receipt is None else _signed_receipt(receipt, signature, contents),
             delivered=delivered.get(str(job_id), frozenset()),
             uploaded=uploaded.get(str(job_id), frozenset()),
-            sending=bool(sending & {f"accept/{job_id}", f"complete/{job_id}"}),
+            sending=bool(sending & {purpose_of("accept", job_id), purpose_of("complete", job_id)}),
         )
         for job_id, phase, receipt, signature, contents in rows
     )
-
-
-def save_transaction(state: sqlite3.Connection, stored: StoredTx) -> None:
-    """Keep a signed transaction before it is broadcast; the newest of a purpose replaces the older."""
-    tx = stored.tx
-    row = (
-        stored.purpose,
-        tx.hash,
-        tx.raw,
-        tx.sender,
-        tx.nonce,
-        str(tx.max_fee_wei),
-        _dump_args(tx.call.args),
-        stored.sent_ms,
-    )
-    state.execute("INSERT OR REPLACE INTO transactions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-
-
-def drop_transaction(state: sqlite3.Connection, purpose: str) -> None:
-    """Forget a transaction whose outcome is known."""
-    state.execute("DELETE FROM transactions WHERE purpose = ?", (purpose,))
-
-
-def pending_transactions(state: sqlite3.Connection) -> tuple[StoredTx, ...]:
-    """Transactions whose outcome is not known, oldest nonce first; their purpose is "function/job" of JobEscrow."""
-    rows = state.execute("SELECT * FROM transactions ORDER BY nonce")
-    return tuple(
-        StoredTx(
-            purpose=purpose,
-            tx=SignedTx(
-                hash=Hash32(tx_hash),
-                raw=raw,
-                sender=Address(sender),
-                nonce=nonce,
-                max_fee_wei=Wei(int(max_fee)),
-                call=ContractCall(contract="JobEscrow", function=purpose.split("/")[0], args=_load_args(args)),
-            ),
-            sent_ms=sent_ms,
-        )
-        for purpose, tx_hash, raw, sender, nonce, max_fee, args, sent_ms in rows
-    )
-
-
-def _dump_args(args: tuple[object, ...]) -> str:
-    return json.dumps([to_hex(arg) if isinstance(arg, bytes) else arg for arg in args])
-
-
-def _load_args(text: str) -> tuple[object, ...]:
-    # Of what this node sends, only hashes are 66 characters long.
-    return tuple(hash_from_hex(arg) if isinstance(arg, str) and len(arg) == 66 else arg for arg in json.loads(text))
 
 
 def _signed(row: tuple[object, ...], node: Address) -> SignedCommitment:

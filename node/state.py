@@ -17,7 +17,10 @@ from pathlib import Path
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address
 
-VERSION = 2  # commitments of version 1 do not name their seed; no member can verify them
+VERSION = 3
+# Tables that are made anew where the file is older: commitments named no seed, so no member can verify them; transactions
+# named no contract, and what they did is asked of the chain again.
+_REMADE = {2: "commitments", 3: "transactions"}
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS commitments (
@@ -34,7 +37,7 @@ CREATE TABLE IF NOT EXISTS jobs (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS transactions (
   purpose TEXT PRIMARY KEY, hash BLOB NOT NULL, raw BLOB NOT NULL, sender TEXT NOT NULL, nonce INTEGER NOT NULL,
-  max_fee_wei TEXT NOT NULL, args TEXT NOT NULL, sent_ms INTEGER NOT NULL
+  max_fee_wei TEXT NOT NULL, contract TEXT NOT NULL, function TEXT NOT NULL, args TEXT NOT NULL, sent_ms INTEGER NOT NULL
 ) STRICT;
 """
 
@@ -123,7 +126,8 @@ def deliveries(state: sqlite3.Connection, kind: str) -> dict[str, frozenset[str]
 def _bring_up_to_date(state: sqlite3.Connection) -> None:
     (version,) = state.execute("PRAGMA user_version").fetchone()
     if version < VERSION:
-        state.executescript(f"BEGIN; DROP TABLE commitments; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        drops = " ".join(f"DROP TABLE {table};" for since, table in _REMADE.items() if version < since)
+        state.executescript(f"BEGIN; {drops} {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
 
 
 def _lock(folder: Path) -> int | None:

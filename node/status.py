@@ -8,8 +8,9 @@ from typing import Any
 
 from node.config import NodeSettings
 from node.oracle_client import JsonHttp
-from node.records import own_commitments, own_jobs, pending_transactions
+from node.records import own_commitments, own_jobs
 from node.state import is_held
+from node.transactions import pending_purposes
 from swarm_chain.core.errors import SwarmError
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.units import UINT64_MAX, Address, ProviderId, Timestamp, Wei
@@ -93,7 +94,7 @@ def local_view(settings: NodeSettings, node: Address) -> LocalView:
             newest_window=max((c.signed.commitment.window_id for c in commitments), default=None),
             undelivered=sum(not c.delivered for c in commitments),
             jobs={str(job.job_id): job.phase.value for job in own_jobs(state)},
-            pending_transactions=len(pending_transactions(state)),
+            pending_transactions=len(pending_purposes(state)),
             newest_proof_epoch=proofs,
         )
     finally:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import structlog
 
 from node.ports import Devices, JobRunner, OracleInbox, OracleReader
+from node.transactions import Outbox
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.params import Params
@@ -49,6 +50,11 @@ class Tools:
     def node(self) -> Address:
         """Address of the node key."""
         return self.signer.address
+
+    @property
+    def outbox(self) -> Outbox:
+        """Transactions of the node key."""
+        return Outbox(state=self.state, writer=self.writer, clock=self.clock)
 
     @property
     def beacon(self) -> Address:

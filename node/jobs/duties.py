@@ -18,18 +18,7 @@ from node.model import (
     View,
 )
 from node.ports import CheckpointUpload, FinishedJob, JobRunner
-from node.records import (
-    StoredTx,
-    drop_transaction,
-    end_job,
-    finish_job,
-    job_spec,
-    own_jobs,
-    pending_transactions,
-    save_job,
-    save_transaction,
-    start_job,
-)
+from node.records import end_job, finish_job, job_spec, own_jobs, purpose_of, save_job, start_job
 from node.state import add_delivery
 from node.tools import Tools, ask_any
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
@@ -39,8 +28,6 @@ from swarm_chain.core.units import JobId, Timestamp
 from swarm_chain.reference.spec import parse_train_spec, spec_hash
 
 log = structlog.get_logger()
-
-RESEND_MS = 30_000
 
 
 def accept_job(tools: Tools, _: Memory, view: View, action: AcceptJob) -> None:
@@ -150,31 +137,9 @@ def close_job(tools: Tools, memory: Memory, _: View, action: CloseJob) -> None:
     log.info("job_closed", job_id=action.job_id, reason=action.reason)
 
 
-def settle_transactions(tools: Tools) -> None:
-    """Forgets transactions that are mined, and sends again those that are not heard of for long."""
-    for stored in pending_transactions(tools.state):
-        outcome = tools.writer.outcome(stored.tx.hash)
-        if outcome is not None:
-            drop_transaction(tools.state, stored.purpose)
-            log.info("transaction_mined", purpose=stored.purpose, succeeded=outcome.succeeded, block=outcome.block)
-        elif not 0 <= tools.clock.monotonic_ms() - stored.sent_ms < RESEND_MS:
-            _resend(tools, stored)
-
-
-def _resend(tools: Tools, stored: StoredTx) -> None:
-    now_ms = tools.clock.monotonic_ms()
-    raised = tools.writer.bump(stored.tx)
-    save_transaction(tools.state, StoredTx(purpose=stored.purpose, tx=raised, sent_ms=now_ms))
-    tools.writer.broadcast(raised)
-    log.info("transaction_resent", purpose=stored.purpose, nonce=raised.nonce)
-
-
 def _send(tools: Tools, function: str, job_id: JobId, args: tuple[object, ...]) -> None:
-    purpose = f"{function}/{job_id}"
-    tx = tools.writer.prepare(ContractCall(contract="JobEscrow", function=function, args=args))
-    save_transaction(tools.state, StoredTx(purpose=purpose, tx=tx, sent_ms=tools.clock.monotonic_ms()))
-    tools.writer.broadcast(tx)
-    log.info("transaction_sent", purpose=purpose, nonce=tx.nonce)
+    call = ContractCall(contract="JobEscrow", function=function, args=args)
+    tools.outbox.send(purpose_of(function, job_id), call)
 
 
 def _receipt_of(tools: Tools, job_id: JobId) -> SignedReceipt:
