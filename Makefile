@@ -9,6 +9,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PY_STAMP := $(VENV)/.installed
 NODE_STAMP := node_modules/.installed
+AUDIT_STAMPS := .venv-slither/.installed .venv-halmos/.installed
 TYPED := swarm_chain oracle node tests tools $(wildcard bench/*.py)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -17,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo devnet test check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo devnet test audit check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ devnet: install ## start a local chain with everything deployed, for playing
 test: install ## every test: contracts, then Python
 	forge test
 	$(PY) -m pytest
+
+audit: install $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table
+	$(PY) -m tools.audit
 
 check: check-python check-contracts ## style, types, import arrows, size lids, snapshots
 
@@ -92,4 +96,10 @@ $(NODE_STAMP): package.json package-lock.json | $(PY_STAMP)
 	@for tool in forge anvil cast; do \
 		program=$$(ls node_modules/@foundry-rs/$$tool-*/bin/$$tool) || { echo "npm has no $$tool for this platform" >&2; exit 1; }; \
 		ln -sf "../../$$program" $(VENV)/bin/$$tool; done
+	@touch $@
+
+# slither and halmos want other versions of web3 and rich than the rest, so each has an environment of its own.
+.venv-%/.installed: tools/audit/%.txt | $(PY_STAMP)
+	$(PY) -m venv $(@D)
+	$(@D)/bin/python -m pip --disable-pip-version-check --quiet install --requirement $<
 	@touch $@

@@ -50,9 +50,9 @@ interface IEpochOracle {
     function submitReport(Report calldata report) external returns (uint256 rootIndex);
 
     /// @notice Membership and quorum; every change clears the votes of the unprocessed epoch, so none completes a quorum. Only the timelock.
-    function addMember(address member, uint256 quorum) external;
-    function removeMember(address member, uint256 quorum) external;
-    function setQuorum(uint256 quorum) external;
+    function addMember(address member, uint256 quorum_) external;
+    function removeMember(address member, uint256 quorum_) external;
+    function setQuorum(uint256 quorum_) external;
 
     /// @notice Lets a hot key vote for the calling member; zero removes it.
     function setReporter(address reporter) external;
