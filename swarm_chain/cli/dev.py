@@ -42,21 +42,47 @@ def down(ctx: typer.Context) -> None:
 def deploy(
     ctx: typer.Context,
     params: Annotated[str, typer.Option(help="Preset of protocol numbers: minimal or mainnet.")] = "minimal",
+    roles: Annotated[Path | None, typer.Option(help="TOML file: owner, members, guardian, veto, proposers.")] = None,
     member: Annotated[list[str] | None, typer.Option(help="Oracle member; repeat for more.")] = None,
-    owner: Annotated[str | None, typer.Option(help="Gets the initial supply; default: the deployer.")] = None,
-    guardian: Annotated[str | None, typer.Option(help="May pause and disable roots; default: the owner.")] = None,
-    veto: Annotated[str | None, typer.Option(help="May dismiss cases; default: the owner.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Deployment file to write.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Gets the initial supply.")] = None,
+    guardian: Annotated[str | None, typer.Option(help="May pause and disable roots.")] = None,
+    veto: Annotated[str | None, typer.Option(help="May dismiss cases.")] = None,
+    proposer: Annotated[list[str] | None, typer.Option(help="May schedule changes; repeat for more.")] = None,
+    genesis_at: Annotated[int | None, typer.Option(help="Start of epoch 0, unix seconds; default: now.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Deployment file; default: deploy/chains/CHAIN.json.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the plan, send nothing.")] = False,
 ) -> None:
-    """Deploys all contracts with the chosen key and checks them on the chain."""
-    from swarm_chain.cli.devnets import Plan, deploy_all
+    """Deploys all contracts, each transaction once, and compares every fact on the chain with the plan."""
+    from swarm_chain.cli.deployments import DeployRequest, deploy_all, print_plan
+    from swarm_chain.cli.role_files import given_roles
 
     session = session_of(ctx)
-    names = {
-        name: parse_address(text) for name, text in (("owner", owner), ("guardian", guardian), ("veto", veto)) if text
+    options = {
+        "owner": [owner] if owner else [],
+        "members": member or [],
+        "guardian": [guardian] if guardian else [],
+        "veto": [veto] if veto else [],
+        "proposers": proposer or [],
     }
-    members = tuple(parse_address(text) for text in member or ())
-    deploy_all(session, Plan(params=params, members=members, holders=names, out=out))
+    asked = DeployRequest(params=params, given=given_roles(roles, options), genesis_at=genesis_at, out=out)
+    if plan:
+        print_plan(session, asked)
+    else:
+        deploy_all(session, asked)
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="Deployment file; default: the one commands use.")] = None,
+    roles: Annotated[Path | None, typer.Option(help="Roles you expect; default: those in the file.")] = None,
+) -> None:
+    """Compares a deployment on the chain with its plan: code, immutables, settings, every role; exit 70 if anything differs."""
+    from swarm_chain.cli.deployments import verify_file
+    from swarm_chain.cli.role_files import given_roles
+
+    session = session_of(ctx)
+    verify_file(session, file, given_roles(roles, {}))
 
 
 @app.command()

@@ -1,35 +1,22 @@
-"""What `swarm dev` does to chains: run one, deploy to one, take one of its accounts over."""
+"""What `swarm dev` does to local chains: run one, take one of its accounts over."""
 
 import socket
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from swarm_chain.adapters.keystore import import_key
 from swarm_chain.cli.context import Session
+from swarm_chain.cli.deployments import home_file
 from swarm_chain.cli.keys import directory
 from swarm_chain.cli.output import facts
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
-from swarm_chain.core.model import Deployment
-from swarm_chain.core.units import Address
-from swarm_chain.deploy import Roles, deploy, save_deployment
+from swarm_chain.deploy import save_plan
 from swarm_chain.devnet import Devnet, attach_devnet, start_devnet
 from swarm_chain.devnet.chain import ACCOUNTS, MNEMONIC
 from swarm_chain.params import load_params
 
 USUAL_PORT = 8545
 LOOK_EVERY_S = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What `swarm dev deploy` was asked for; `holders` may name owner, guardian and veto."""
-
-    params: str
-    members: tuple[Address, ...]
-    holders: Mapping[str, Address] = field(default_factory=dict)
-    out: Path | None = None
 
 
 def state_dir(session: Session) -> Path:
@@ -48,39 +35,15 @@ def run_devnet(session: Session, params: str, port: int | None) -> None:
     with session.output.steps("deploying") as progress:
         devnet = start_devnet(protocol, state_dir=state_dir(session), port=port, progress=progress)
     with devnet:
-        path = _home_file(session, devnet.deployment)
-        save_deployment(devnet.deployment, path)
+        path = home_file(session, devnet.deployment.chain_id)
+        if devnet.plan is not None:
+            save_plan(devnet.plan, path)
         _introduce(session, devnet, path)
         try:
             while _alive(devnet):
                 time.sleep(LOOK_EVERY_S)
         except KeyboardInterrupt:
             session.output.note("stopping the chain")
-
-
-def deploy_all(session: Session, plan: Plan) -> None:
-    """Deploys with the chosen key and writes the deployment file."""
-    protocol = load_params(plan.params)
-    signer = session.signer
-    owner = plan.holders.get("owner", signer.address)
-    members = plan.members or (owner,)
-    roles = Roles(
-        owner=owner,
-        members=members,
-        guardian=plan.holders.get("guardian", owner),
-        veto=plan.holders.get("veto", owner),
-        proposers=(owner,),
-    )
-    session.output.note(f"deploy everything ({plan.params}) with {signer.address}; {len(members)} oracle member(s)")
-    session.output.confirm("Go on?")
-    with session.output.steps("deploying") as progress:
-        deployment = deploy(session.settings.endpoints, signer, protocol, roles, progress=progress)
-    path = plan.out or _home_file(session, deployment)
-    save_deployment(deployment, path)
-    session.output.show(
-        {"chainId": deployment.chain_id, "file": str(path), "contracts": dict(deployment.contracts)},
-        facts(f"deployed on chain {deployment.chain_id}", {**deployment.contracts, "file": path}),
-    )
 
 
 def import_account(session: Session, number: int, name: str) -> None:
@@ -129,10 +92,6 @@ def _alive(devnet: Devnet) -> bool:
     except UnavailableError:
         return False
     return True
-
-
-def _home_file(session: Session, deployment: Deployment) -> Path:
-    return session.settings.home / "deployments" / f"{deployment.chain_id}.json"
 
 
 def _usual_port() -> int | None:

@@ -14,9 +14,13 @@ from swarm_chain.core.encoding import address_bytes, checksum_address, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.params import Params
-from swarm_chain.core.units import ZERO_ADDRESS, Address, BlockNumber, Timestamp
+from swarm_chain.core.units import Address, BlockNumber, Timestamp
+from swarm_chain.core.windows import check_windows
+from swarm_chain.deploy.constructors import constructor_arguments
+from swarm_chain.deploy.roles import Roles, check_roles
 
 ADMIN, MINTER, SETTLEMENT, COURT, ORACLE, VAULT, GUARDIAN, VETO = range(8)
+ROLE_NAMES = ("ADMIN", "MINTER", "SETTLEMENT", "COURT", "ORACLE", "VAULT", "GUARDIAN", "VETO")
 
 # (contract, functions, role that may call them); what is not listed belongs to ADMIN.
 FUNCTION_ROLES = (
@@ -45,17 +49,6 @@ WIRING = (
     ("EpochOracle", "setLimits", "ReportLimits", "LimitsChanged", "limits"),
     ("EpochOracle", "setSettlement", "RewardSettlement", "SettlementChanged", "settlement"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles:
-    """Who holds what: `owner` gets the initial supply, `proposers` may schedule operations of the timelock."""
-
-    owner: Address
-    members: tuple[Address, ...]
-    guardian: Address
-    veto: Address
-    proposers: tuple[Address, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +85,19 @@ def plan_deployment(params: Params, roles: Roles, origin: Origin) -> DeploymentP
         The same plan for the same arguments.
 
     Raises:
-        InvalidInputError: the number of members is not the one the params fix.
+        InvalidInputError: the number of members is not the one the params fix, a role is held by nobody, or a window
+            of the params ends before one it has to outlast (invariant 33).
     """
     if len(roles.members) != params.governance.members:
         raise InvalidInputError(
             f"params {params.name} want {params.governance.members} oracle members, got {len(roles.members)}",
             fix="name exactly that many member addresses",
         )
+    check_roles(roles)
+    check_windows(params)
     where = {name: create_address(origin.deployer, origin.first_nonce + i) for i, name in enumerate(CONTRACTS)}
     deployment = Deployment(chain_id=origin.chain_id, block=origin.block, params=params.name, contracts=where)
-    constructors = _constructors(params, roles, origin, where)
+    constructors = constructor_arguments(params, roles, origin.deployer, origin.genesis_at, where)
     steps = [ContractCall(contract=name, function="constructor", args=constructors[name]) for name in CONTRACTS]
     steps += _wiring(where)
     steps += _grants(roles, where)
@@ -116,86 +112,6 @@ def create_address(deployer: Address, nonce: int) -> Address:
         number = bytes([0x80 + len(number)]) + number
     fields = b"\x94" + address_bytes(deployer) + number  # RLP of 20 bytes and an integer
     return checksum_address(keccak(bytes([0xC0 + len(fields)]) + fields)[12:])
-
-
-def _constructors(
-    params: Params, roles: Roles, origin: Origin, at: Mapping[str, Address]
-) -> dict[str, tuple[object, ...]]:
-    manager, token, registry = at["AccessManager"], at["SwarmToken"], at["ProviderRegistry"]
-    vault, sink, settlement = at["StakeVault"], at["SlashSink"], at["RewardSettlement"]
-    governance = params.governance
-    return {
-        # Anyone may execute what the proposers scheduled, once its delay is over.
-        "TimelockController": (governance.timelock_for, roles.proposers, (ZERO_ADDRESS,), ZERO_ADDRESS),
-        "AccessManager": (origin.deployer,),
-        "SwarmToken": (manager, params.token.cap_wei, roles.owner, params.token.initial_supply_wei),
-        "ProviderRegistry": (manager, governance.payout_delay_for),
-        "SlashSink": (manager, token),
-        "StakeVault": (manager, token, registry, sink, _vault_params(params)),
-        "EpochOracle": (manager, _epoch_params(params, origin.genesis_at), roles.members, governance.quorum),
-        "ChallengeBeacon": (at["EpochOracle"],),
-        "ReportLimits": (registry, _limit_params(params)),
-        "RewardSettlement": (manager, token, registry, vault, sink, _settlement_params(params)),
-        "SlashingCourt": (manager, token, registry, vault, settlement, _court_params(params)),
-        "JobEscrow": (manager, token, registry, settlement, _escrow_params(params)),
-    }
-
-
-def _vault_params(params: Params) -> dict[str, int]:
-    stake = params.stake
-    return {
-        "unbondingFor": stake.unbonding_for,
-        "minUnbondingFor": stake.min_unbonding_for,
-        "maxUnbondingFor": stake.max_unbonding_for,
-        "staleAfterFor": params.epoch.stale_after_for,
-        "providerBucketBps": stake.provider_bucket_bps,
-        "globalBucketBps": stake.global_bucket_bps,
-        "bucketFor": stake.bucket_for,
-    }
-
-
-def _epoch_params(params: Params, genesis_at: Timestamp) -> dict[str, int]:
-    epoch = params.epoch
-    return {"genesisAt": genesis_at, "epochFor": epoch.epoch_for, "reportWindowFor": epoch.report_window_for}
-
-
-def _limit_params(params: Params) -> dict[str, int]:
-    rewards = params.rewards
-    return {
-        "maxRewardPerEpoch": rewards.emission_first_wei,
-        "maxPenaltyPerEpoch": rewards.max_penalty_per_epoch_wei,
-    }
-
-
-def _settlement_params(params: Params) -> dict[str, int]:
-    return {
-        "activationFor": params.epoch.activation_for,
-        "emissionFirst": params.rewards.emission_first_wei,
-        "emissionDecayRay": params.rewards.emission_decay_ray,
-    }
-
-
-def _court_params(params: Params) -> dict[str, int]:
-    court = params.court
-    return {
-        "vetoFor": court.veto_for,
-        "severeVetoFor": court.severe_veto_for,
-        "executeFor": court.execute_for,
-        "severeExecuteFor": court.severe_execute_for,
-        "maxOffenceAgeFor": court.max_offence_age_for,
-        "bondWei": court.bond_wei,
-        "bountyBps": court.bounty_bps,
-    }
-
-
-def _escrow_params(params: Params) -> dict[str, int]:
-    escrow = params.escrow
-    return {
-        "judgeFor": escrow.judge_for,
-        "minBudget": escrow.min_budget_wei,
-        "oracleBps": escrow.oracle_bps,
-        "burnBps": escrow.burn_bps,
-    }
 
 
 def _wiring(at: Mapping[str, Address]) -> Iterator[ContractCall]:

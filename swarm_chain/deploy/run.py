@@ -1,27 +1,18 @@
-"""Sends the transactions of a deployment plan and checks on the chain that everything is as planned."""
+"""Sends the transactions of a deployment plan, each once, whatever happens in between."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from swarm_chain.abi import CONTRACTS
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.contracts import function_selector
 from swarm_chain.adapters.rpc import RpcPool, Web3Reader
 from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
-from swarm_chain.core.encoding import keccak
-from swarm_chain.core.errors import InconsistentError, InvalidInputError
-from swarm_chain.core.model import ContractCall, Deployment
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.model import SignedTx
 from swarm_chain.core.params import Params
 from swarm_chain.core.units import Address, BlockNumber, Timestamp
-from swarm_chain.deploy.plan import (
-    ADMIN,
-    FUNCTION_ROLES,
-    WIRING,
-    DeploymentPlan,
-    Origin,
-    Roles,
-    plan_deployment,
-    role_holders,
-)
+from swarm_chain.deploy.plan import DeploymentPlan, Origin, plan_deployment
+from swarm_chain.deploy.roles import Roles
+from swarm_chain.deploy.verify import compare_created, verify_plan
 from swarm_chain.ports import Clock, Signer
 
 Progress = Callable[[int, int, str], None]
@@ -34,7 +25,7 @@ def read_origin(rpc_url: str | Sequence[str], deployer: Address, genesis_at: Tim
     head = rpc.request("eth_getBlockByNumber", ["latest", False])
     return Origin(
         deployer=deployer,
-        first_nonce=int(rpc.request("eth_getTransactionCount", [deployer, "latest"]), 16),
+        first_nonce=int(rpc.request("eth_getTransactionCount", [deployer, "pending"]), 16),
         chain_id=int(rpc.request("eth_chainId"), 16),
         block=BlockNumber(int(head["number"], 16) + 1),
         genesis_at=Timestamp(int(head["timestamp"], 16)) if genesis_at is None else genesis_at,
@@ -43,7 +34,7 @@ def read_origin(rpc_url: str | Sequence[str], deployer: Address, genesis_at: Tim
 
 def run_plan(
     plan: DeploymentPlan, reader: Web3Reader, signer: Signer, *, clock: Clock, progress: Progress | None = None
-) -> None:
+) -> int:
     """Send what the chain does not have yet of a plan, one transaction after the other, then verify everything.
 
     Args:
@@ -53,22 +44,27 @@ def run_plan(
         clock: time.
         progress: called with (done, total, what comes next) before each step and once at the end.
 
+    Returns:
+        Number of transactions sent.
+
     Raises:
         InvalidInputError: another signer than the plan's.
         RejectedError: a transaction would revert, or reverted.
-        InconsistentError: the chain is not as planned.
+        UnavailableError: a transaction of an earlier run still waits to be mined (code "outcome_unknown", exit 7).
+        InconsistentError: the chain is not as planned, or the deployer sent something else in between.
     """
     if signer.address != plan.origin.deployer:
         raise InvalidInputError(f"the plan is {plan.origin.deployer}'s, not {signer.address}'s")
     show, total = progress or _silent, len(plan.steps)
+    first = _steps_done(plan, reader, clock)
     writer = Web3Writer(reader, signer)
-    nonce = int(reader.rpc.request("eth_getTransactionCount", [signer.address, "latest"]), 16)
-    for done in range(max(0, nonce - plan.origin.first_nonce), total):
+    for done in range(first, total):
         step = plan.steps[done]
         show(done, total, step.contract if step.function == "constructor" else f"{step.contract}.{step.function}")
-        send_and_wait(writer, step, clock, policy=_QUICK)
+        send_and_wait(writer, step, clock, store=_nonce_guard(plan, done), policy=_QUICK)
     show(total, total, "verified")
     verify_plan(plan, reader)
+    return total - first
 
 
 def deploy(
@@ -79,7 +75,7 @@ def deploy(
     *,
     genesis_at: Timestamp | None = None,
     progress: Progress | None = None,
-) -> Deployment:
+) -> DeploymentPlan:
     """Deploy everything from an account whose next transactions are only these.
 
     Args:
@@ -91,74 +87,71 @@ def deploy(
         progress: see `run_plan`.
 
     Returns:
-        Where the contracts are; `save_deployment` writes it down.
+        The plan that was carried out; `save_plan` writes it down.
 
     Raises:
         RejectedError, UnavailableError, InconsistentError: see `run_plan`.
     """
     plan = plan_deployment(params, roles, read_origin(rpc_url, signer.address, genesis_at))
     run_plan(plan, Web3Reader(rpc_url, plan.deployment), signer, clock=SystemClock(), progress=progress)
-    return plan.deployment
+    return plan
 
 
-def verify_plan(plan: DeploymentPlan, reader: Web3Reader) -> None:
-    """Compare code, roles, wiring and committee on the chain with the plan.
-
-    Raises:
-        InconsistentError: anything differs; `values` lists all differences.
-    """
-    head = reader.block("latest")
-    found = [*_missing_code(reader), *_wrong_answers(plan, reader), *_wrong_wiring(plan, reader, head.number)]
-    if found:
+def _steps_done(plan: DeploymentPlan, reader: Web3Reader, clock: Clock) -> int:
+    """How many steps the chain has; the contracts among them must be ours."""
+    origin, total = plan.origin, len(plan.steps)
+    nonce = _settled_nonce(reader, origin.deployer, clock)
+    if nonce < origin.first_nonce:
         raise InconsistentError(
-            f"the deployment is not as planned: {found[0]}",
-            code="deployment_differs",
-            fix="do not use it: deploy again from a fresh account",
-            values={"differences": found},
+            f"the plan starts at transaction {origin.first_nonce} of {origin.deployer}, the chain knows {nonce}",
+            code="other_chain",
+            fix="the chain was started anew: remove the file of the deployment, or name another with --out",
         )
-
-
-def _missing_code(reader: Web3Reader) -> Iterator[str]:
-    for name in CONTRACTS:
-        if reader.rpc.request("eth_getCode", [reader.address_of(name), "latest"]) in {"0x", None}:
-            yield f"no code at {name} {reader.address_of(name)}"
-
-
-def _wrong_answers(plan: DeploymentPlan, reader: Web3Reader) -> Iterator[str]:
-    for call, want in _expected(plan):
-        have = reader.call(call)
-        if have != want:
-            yield f"{call.contract}.{call.function}{call.args} is {have}, planned {want}"
-
-
-def _expected(plan: DeploymentPlan) -> Iterator[tuple[ContractCall, object]]:
-    at, roles = plan.deployment.contracts, plan.roles
-    for role, account in role_holders(roles, at):
-        yield _manager("hasRole", role, account), {"isMember": True, "executionDelay": 0}
-    yield _manager("hasRole", ADMIN, plan.origin.deployer), {"isMember": False, "executionDelay": 0}
-    for contract, functions, role in FUNCTION_ROLES:
-        for function in functions:
-            yield _manager("getTargetFunctionRole", at[contract], function_selector(contract, function)), role
-    yield ContractCall(contract="EpochOracle", function="members"), roles.members
-    yield ContractCall(contract="EpochOracle", function="quorum"), plan.params.governance.quorum
-    yield ContractCall(contract="SwarmToken", function="cap"), plan.params.token.cap_wei
-    for proposer in roles.proposers:
-        proposes = ContractCall(
-            contract="TimelockController", function="hasRole", args=(keccak(b"PROPOSER_ROLE"), proposer)
+    done = min(nonce - origin.first_nonce, total)
+    differences = compare_created(plan, reader, min(done, len(CONTRACTS)))
+    if differences:
+        raise InconsistentError(
+            f"transactions of {origin.deployer} are spent, but {differences[0].what} has {differences[0].have}",
+            code="nonce_spent",
+            fix="the account sent something else in between: deploy again from a fresh account into another file",
+            values={"differences": [difference.what for difference in differences]},
         )
-        yield proposes, True
+    return done
 
 
-def _wrong_wiring(plan: DeploymentPlan, reader: Web3Reader, head: int) -> Iterator[str]:
-    events = reader.events(plan.deployment.block, head)
-    for contract, _, target, event, field in WIRING:
-        have = [found.args[field] for found in events if (found.contract, found.name) == (contract, event)]
-        if have[-1:] != [plan.deployment.contracts[target]]:
-            yield f"{contract}: last {event} is {have[-1:]}, planned {target}"
+def _settled_nonce(reader: Web3Reader, deployer: Address, clock: Clock) -> int:
+    """Next nonce once nothing of the account waits any more: a step of an earlier run may still be on its way."""
+    started = clock.monotonic_ms()
+    while True:
+        mined, known = (
+            int(reader.rpc.request("eth_getTransactionCount", [deployer, tag]), 16) for tag in ("latest", "pending")
+        )
+        if known <= mined:
+            return mined
+        if clock.monotonic_ms() - started > _QUICK.timeout_ms:
+            raise UnavailableError(
+                f"{known - mined} transaction(s) of {deployer} wait to be mined",
+                code="outcome_unknown",
+                fix="run it again once they are mined or dropped: nothing is sent twice",
+                exit_code=7,
+            )
+        clock.sleep(_QUICK.poll_ms / 1000)
 
 
-def _manager(function: str, *args: object) -> ContractCall:
-    return ContractCall(contract="AccessManager", function=function, args=args)
+def _nonce_guard(plan: DeploymentPlan, step: int) -> Callable[[SignedTx], None]:
+    """Called before a broadcast: a step sent with another step's nonce would create another address."""
+    want = plan.origin.first_nonce + step
+
+    def check(tx: SignedTx) -> None:
+        if tx.nonce != want:
+            raise InconsistentError(
+                f"step {step} is transaction {want} of {tx.sender}, but the next one is {tx.nonce}",
+                code="nonce_spent",
+                fix="let the deployer send nothing else, and run it again",
+                values={"have": tx.nonce, "want": want},
+            )
+
+    return check
 
 
 def _silent(done: int, total: int, what: str) -> None:

@@ -18,7 +18,7 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.params import Params
 from swarm_chain.core.units import Address, Timestamp, Wei
-from swarm_chain.deploy import Roles, deploy, load_deployment, save_deployment
+from swarm_chain.deploy import DeploymentPlan, Roles, deploy, load_deployment, save_plan
 from swarm_chain.devnet.anvil import Anvil, start_anvil
 from swarm_chain.params import load_params
 from swarm_chain.recursion import recursion_limit_kept
@@ -36,12 +36,16 @@ class Devnet:
     """A running development chain; leaving its context stops it, unless another process started it.
 
     accounts[0] deployed everything: it holds the initial supply and the guardian, veto and proposer roles.
-    accounts[1] to accounts[members] are the oracle members; the others are free.
+    accounts[1] to accounts[members] are the oracle members; the others are free. `plan` is how it was deployed, known to
+    the process that did.
     """
 
-    def __init__(self, rpc_url: str, deployment: Deployment, anvil: Anvil | None = None) -> None:
+    def __init__(
+        self, rpc_url: str, deployment: Deployment, anvil: Anvil | None = None, plan: DeploymentPlan | None = None
+    ) -> None:
         self.rpc_url = rpc_url
         self.deployment = deployment
+        self.plan = plan
         self.accounts = dev_accounts()
         self.rpc = RpcPool([rpc_url], chain_id=deployment.chain_id)
         self._anvil = anvil
@@ -117,13 +121,13 @@ def start_devnet(
     with tempfile.TemporaryFile() as log:
         anvil = start_anvil(port, log)
     try:
-        deployment = _deploy(anvil, params, progress)
+        plan = _deploy(anvil, params, progress)
         if state_dir is not None:
-            _save_state(state_dir, anvil, deployment)
+            _save_state(state_dir, anvil, plan)
     except BaseException:
         anvil.stop()
         raise
-    return Devnet(anvil.rpc_url, deployment, anvil)
+    return Devnet(anvil.rpc_url, plan.deployment, anvil, plan)
 
 
 def attach_devnet(state_dir: Path) -> Devnet:
@@ -155,15 +159,15 @@ def dev_accounts() -> tuple[KeySigner, ...]:
     return tuple(KeySigner(key_from_seed(seed, f"m/44'/60'/0'/0/{index}")) for index in range(ACCOUNTS))
 
 
-def _deploy(anvil: Anvil, params: Params, progress: Progress | None) -> Deployment:
+def _deploy(anvil: Anvil, params: Params, progress: Progress | None) -> DeploymentPlan:
     owner, *others = (account.address for account in dev_accounts())
     members = tuple(others[: params.governance.members])
     roles = Roles(owner=owner, members=members, guardian=owner, veto=owner, proposers=(owner,))
     rpc = RpcPool([anvil.rpc_url])
     _automine(rpc, True)
-    deployment = deploy(anvil.rpc_url, dev_accounts()[0], params, roles, progress=progress)
+    plan = deploy(anvil.rpc_url, dev_accounts()[0], params, roles, progress=progress)
     _automine(rpc, False)
-    return deployment
+    return plan
 
 
 def _automine(rpc: RpcPool, enabled: bool) -> None:
@@ -172,9 +176,9 @@ def _automine(rpc: RpcPool, enabled: bool) -> None:
         rpc.request("evm_setIntervalMining", [BLOCK_FOR])
 
 
-def _save_state(state_dir: Path, anvil: Anvil, deployment: Deployment) -> None:
+def _save_state(state_dir: Path, anvil: Anvil, plan: DeploymentPlan) -> None:
     state_dir.mkdir(parents=True, exist_ok=True)
-    save_deployment(deployment, state_dir / DEPLOYMENT_FILE)
+    save_plan(plan, state_dir / DEPLOYMENT_FILE)
     state = {"pid": anvil.pid, "rpcUrl": anvil.rpc_url}
     (state_dir / STATE_FILE).write_text(json.dumps(state) + "\n", encoding="utf-8")
 
