@@ -252,7 +252,6 @@ class EpochFacts:
     verdicts: tuple[Verdict, ...] = ()
     availability: Mapping[Address, Bps] = field(default_factory=dict)
     jobs: tuple[JudgedJob, ...] = ()
-    equivocations: tuple[Equivocation, ...] = ()
     maintenance: frozenset[Address] = frozenset()
 
     def __post_init__(self) -> None:

@@ -149,7 +149,6 @@ def _found(
         ViolationInputs(
             network=network,
             providers=state.providers,
-            windows=state.windows,
             facts=facts,
             lines=lines,
             history=carried.violations,

@@ -1,28 +1,24 @@
 """Violations of an epoch: which rule was broken, how hard, and what it costs (economics.md, Slashing).
 
-    lies in proofs, equivocations --> protocol      availability below the limit --> performance
-    stake below the minimum        --> notice        history of the class         --> escalation by columns
+    availability below the limit --> performance     history of the class --> escalation by columns
+    stake below the minimum      --> notice
 
-Never a violation: a missing or late proof, a void window, an excused absence, an epoch nobody measured.
+Never a violation: a missing, late or false proof, a void window, an excused absence, an epoch nobody measured. False
+proofs and double commitments earn nothing; what they cost is ComputeCourt's to say, by arithmetic instead of a vote.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from oracle.model import EpochFacts, Equivocation, FoundViolation, Network, PastViolation, RewardLine
-from swarm_chain.core.encoding import canonical_json, keccak, to_hex
-from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
-from swarm_chain.core.model import ProviderRecord, Verdict, Violation, WindowRecord
+from oracle.model import EpochFacts, FoundViolation, Network, PastViolation, RewardLine
+from swarm_chain.core.encoding import canonical_json, keccak
+from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.model import ProviderRecord, Violation
 from swarm_chain.core.params import ColumnShares, Params, PenaltyParams
-from swarm_chain.core.signing import commitment_hash
-from swarm_chain.core.units import BPS, Address, EpochNumber, ProviderId, Timestamp, Wei, WindowId
+from swarm_chain.core.units import BPS, EpochNumber, ProviderId, Timestamp, Wei
 
 EVIDENCE_DOMAIN = "swarm/evidence/v1"
-EQUIVOCATION = "equivocation"
-# What only a liar signs: bytes that exact arithmetic denies, or an opening that does not lead to the node's own root.
-# Other failures (wrong shape, wrong rows, malformed) earn nothing but may be a fault of software.
-LIES = frozenset({"false_row", "wrong_path"})
 Finding = dict[str, object]
 
 
@@ -32,7 +28,6 @@ class ViolationInputs:
 
     network: Network
     providers: tuple[ProviderRecord, ...]
-    windows: tuple[WindowRecord, ...]
     facts: EpochFacts
     lines: tuple[RewardLine, ...]
     history: tuple[PastViolation, ...]
@@ -45,8 +40,7 @@ class _Charge:
 
     violation_class: ViolationClass
     least: Severity
-    offence_at: Timestamp
-    findings: tuple[Finding, ...]
+    finding: Finding
     escalates: bool = True
 
 
@@ -59,15 +53,14 @@ def find_violations(inputs: ViolationInputs) -> tuple[FoundViolation, ...]:
     Returns:
         Violations with their evidence, in the order of the outcomes tree: provider id, class, evidence hash.
     """
-    lies = _lies_by_node(inputs)
-    noticed = frozenset(v.provider_id for v in inputs.history if _is_notice(v))
+    noticed = frozenset(v.provider_id for v in inputs.history if v.violation_class is ViolationClass.PROTOCOL)
     earlier = _earlier(inputs)
     found = [
         _violation(provider, charge, earlier, inputs)
         for provider, line in zip(inputs.providers, inputs.lines, strict=True)
         for charge in (
             _performance_charge(provider, line, inputs),
-            _protocol_charge(provider, lies, inputs) or _stake_charge(provider, line, noticed, inputs),
+            _stake_charge(provider, line, noticed, inputs),
         )
         if charge is not None
     ]
@@ -142,66 +135,9 @@ def _column(shares: ColumnShares, severity: Severity) -> int:
     return {Severity.WARNING: 0, Severity.PENALTY: shares.penalty, Severity.SEVERE: shares.severe}[severity]
 
 
-def _is_notice(violation: PastViolation) -> bool:
-    # A protocol violation proper starts at the penalty column, so a warning of this class is a notice of low stake.
-    return violation.violation_class is ViolationClass.PROTOCOL and violation.severity is Severity.WARNING
-
-
 def _earlier(inputs: ViolationInputs) -> Mapping[tuple[ProviderId, ViolationClass], int]:
     oldest = inputs.facts.epoch - inputs.network.params.penalties.escalation_epochs
-    recent = (v for v in inputs.history if v.epoch > oldest and not _is_notice(v))
-    return Counter((v.provider_id, v.violation_class) for v in recent)
-
-
-def _lies_by_node(inputs: ViolationInputs) -> Mapping[Address, list[tuple[WindowId, Finding]]]:
-    lies: dict[Address, list[tuple[WindowId, Finding]]] = {}
-    for pair in inputs.facts.equivocations:
-        lies.setdefault(pair.first.commitment.node, []).append(_double_commitment(pair))
-    for verdict in inputs.facts.verdicts:
-        if verdict.outcome is Outcome.FAILED and verdict.reason in LIES:
-            lies.setdefault(verdict.node, []).append(_failed_proof(verdict))
-    return lies
-
-
-def _double_commitment(pair: Equivocation) -> tuple[WindowId, Finding]:
-    named = pair.first.commitment
-    digests = [to_hex(commitment_hash(signed.commitment)) for signed in (pair.first, pair.second)]
-    finding: Finding = {
-        "kind": EQUIVOCATION,
-        "windowId": named.window_id,
-        "node": named.node,
-        "device": named.device,
-        "commitments": sorted(digests),
-    }
-    return named.window_id, finding
-
-
-def _failed_proof(verdict: Verdict) -> tuple[WindowId, Finding]:
-    finding: Finding = {
-        "kind": "failed_proof",
-        "windowId": verdict.window_id,
-        "node": verdict.node,
-        "device": verdict.device,
-        "reason": verdict.reason,
-    }
-    return verdict.window_id, finding
-
-
-def _protocol_charge(
-    provider: ProviderRecord, lies: Mapping[Address, list[tuple[WindowId, Finding]]], inputs: ViolationInputs
-) -> _Charge | None:
-    # A node that was removed after it lied still answers for it; its provider cannot change that.
-    told = [lie for node in (*provider.nodes, *provider.past_nodes) for lie in lies.get(node, ())]
-    if not told:
-        return None
-    opened_at = {window.window_id: window.opened_at for window in inputs.windows}
-    double = any(finding["kind"] == EQUIVOCATION for _, finding in told)
-    return _Charge(
-        violation_class=ViolationClass.PROTOCOL,
-        least=Severity.SEVERE if double else Severity.PENALTY,
-        offence_at=min(opened_at[window_id] for window_id, _ in told),
-        findings=tuple(sorted((finding for _, finding in told), key=canonical_json)),
-    )
+    return Counter((v.provider_id, v.violation_class) for v in inputs.history if v.epoch > oldest)
 
 
 def _performance_charge(provider: ProviderRecord, line: RewardLine, inputs: ViolationInputs) -> _Charge | None:
@@ -218,8 +154,7 @@ def _performance_charge(provider: ProviderRecord, line: RewardLine, inputs: Viol
     return _Charge(
         violation_class=ViolationClass.PERFORMANCE,
         least=Severity.WARNING,
-        offence_at=inputs.ref_at,
-        findings=(finding,),
+        finding=finding,
     )
 
 
@@ -237,8 +172,7 @@ def _stake_charge(
     return _Charge(
         violation_class=ViolationClass.PROTOCOL,
         least=Severity.WARNING,
-        offence_at=inputs.ref_at,
-        findings=(finding,),
+        finding=finding,
         escalates=False,
     )
 
@@ -258,7 +192,7 @@ def _violation(
         violation_class=row,
         severity=severity,
         epoch=inputs.facts.epoch,
-        offence_at=charge.offence_at,
+        offence_at=inputs.ref_at,
         amount_wei=slash_wei(provider.stake_wei, row, severity, params.penalties),
         suspended_for=suspension_for(row, severity, params),
         evidence_hash=keccak(evidence),
@@ -273,7 +207,7 @@ def _evidence(provider: ProviderRecord, charge: _Charge, inputs: ViolationInputs
         "epoch": inputs.facts.epoch,
         "providerId": provider.provider_id,
         "class": int(charge.violation_class),
-        "findings": list(charge.findings),
+        "findings": [charge.finding],
     }
     return canonical_json(document)
 

@@ -63,7 +63,6 @@ def facts_of(
         verdicts=judge_windows(windows, compute),
         availability=median_availability(observations, params.epoch, params.liveness),
         jobs=_judged_jobs(state, bundle, previous, network),
-        equivocations=bundle.equivocations,
     )
 
 

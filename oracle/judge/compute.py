@@ -78,7 +78,8 @@ def judge_openings(cases: Sequence[JudgeCase], compute: Compute = _REFERENCE) ->
 
     Returns:
         One verdict per case, in the order of the cases. `reason` is one of no_commitment, wrong_seed, no_proof (missing);
-        wrong_challenge, wrong_commitment, wrong_rows, malformed, wrong_path, false_row (failed); empty (passed).
+        wrong_challenge, wrong_commitment, wrong_rows, malformed, wrong_path, false_row (failed); empty (passed). Only
+        false_row names a row: it is in the node's own tree, while one with a wrong path may be true and only bait.
 
     Source: compute-proof.md "Verifying fast" and "Attacks".
     """
@@ -169,12 +170,16 @@ def _drawn_rows_of_x(one: _Screened, n: int) -> Int8Matrix:
 
 
 def _compared(one: _Screened, right: bytes) -> Verdict:
+    checked = len(one.rows)
     if one.heads != right:
-        return _verdict(one.case, Outcome.FAILED, "false_row", rows_checked=len(one.rows))
-    return _verdict(one.case, Outcome.PASSED, "", rows_checked=len(one.rows))
+        starts = range(0, len(right), HEAD_BYTES)
+        heads = ((one.heads[start : start + HEAD_BYTES], right[start : start + HEAD_BYTES]) for start in starts)
+        false = next(row for row, (have, want) in zip(one.rows, heads, strict=True) if have != want)
+        return _verdict(one.case, Outcome.FAILED, "false_row", false, rows_checked=checked)
+    return _verdict(one.case, Outcome.PASSED, "", rows_checked=checked)
 
 
-def _verdict(case: JudgeCase, outcome: Outcome, reason: str, rows_checked: int = 0) -> Verdict:
+def _verdict(case: JudgeCase, outcome: Outcome, reason: str, row: int | None = None, rows_checked: int = 0) -> Verdict:
     challenge = case.challenge
     return Verdict(
         window_id=challenge.window.window_id,
@@ -182,6 +187,7 @@ def _verdict(case: JudgeCase, outcome: Outcome, reason: str, rows_checked: int =
         device=challenge.device,
         outcome=outcome,
         reason=reason,
+        row=row,
         rows_checked=rows_checked,
         elapsed_ms=case.elapsed_ms,
         mtops=mtops(challenge.shape, case.elapsed_ms) if outcome is Outcome.PASSED else Mtops(0),

@@ -102,6 +102,7 @@ def _judge_window(member: Member, sight: Sight, action: JudgeWindow) -> None:
             device=verdict.device,
             outcome=verdict.outcome.value,
             reason=verdict.reason,
+            row=verdict.row,
             mtops=verdict.mtops,
         )
     evidence.mark_judged(member.engine, action.window_id)

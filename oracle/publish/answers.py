@@ -159,6 +159,7 @@ def _verdict_json(verdict: Verdict) -> Json:
         "device": verdict.device,
         "outcome": verdict.outcome.value,
         "reason": verdict.reason,
+        "row": verdict.row,
         "rowsChecked": verdict.rows_checked,
         "elapsedMs": verdict.elapsed_ms,
         "mtops": verdict.mtops,

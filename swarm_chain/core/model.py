@@ -233,13 +233,17 @@ class SignedProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The judge's finding for one (window, node, device); `reason` is a stable code, empty when passed."""
+    """The judge's finding for one (window, node, device); `reason` is a stable code, empty when passed.
+
+    `row` is the first drawn row that the node's own tree holds and arithmetic denies, the one to accuse; None without one.
+    """
 
     window_id: WindowId
     node: Address
     device: int
     outcome: Outcome
     reason: str = ""
+    row: int | None = None
     rows_checked: int = 0
     elapsed_ms: int = 0
     mtops: Mtops = Mtops(0)

@@ -123,16 +123,6 @@ def outcome_of_job(world: World, job_id: int) -> Job:
     )
 
 
-def wait_for_slash(world: World, say: Say) -> dict[str, Any]:
-    """Waits until the court has executed a case, skipping its veto window once it is open."""
-    opened = world.wait_for("a case", lambda: _event(world, "CaseOpened"))
-    say(f"a case is open against provider {opened['providerId']}; nobody vetoes it")
-    world.warp_to(opened["executableAt"])
-    executed: dict[str, Any] = world.wait_for("the execution", lambda: _event(world, "CaseExecuted"))
-    say(f"the court has taken {executed['taken'] / 10**18:,.2f} SWM from provider {executed['providerId']}")
-    return executed
-
-
 def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
     """Asks what anybody may ask: why mallory got nothing, which cases there were, what dave's money bought."""
     mallory = provider_of(world, "mallory")

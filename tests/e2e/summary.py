@@ -88,8 +88,9 @@ def broken_promises(document: Mapping[str, Any]) -> list[str]:
             v["claimedWei"] == v["earnedWei"] and v["balanceGainWei"] == max(v["earnedWei"] - v["penaltyWei"], 0)
             for v in number.values()
         ),
-        "mallory earned nothing and was slashed": number["mallory"]["earnedWei"] == 0
-        and number["mallory"]["slashedWei"] > 0,
+        "mallory earned nothing, and no vote slashed her": number["mallory"]["earnedWei"]
+        == number["mallory"]["slashedWei"]
+        == 0,
         "carol was penalised, not slashed": number["carol"]["penaltyWei"] > 0 == number["carol"]["slashedWei"],
         "carol earned less than alice": number["carol"]["earnedWei"] < number["alice"]["earnedWei"],
         "the job was judged and paid": document["job"]["judged"] == "passed" and int(document["job"]["paidWei"]) > 0,

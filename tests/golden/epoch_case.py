@@ -18,12 +18,13 @@ from tests.oracle_world import CHAIN_ID, NETWORK, PARAMS, Device, previous_of, p
 from tests.unit.oracle.judge.test_training import _job, _signed
 
 PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory"), provider(4, "carol"), provider(5))
+UNBONDED = (*PROVIDERS[:2], provider(3, "mallory", stake_swm=999), *PROVIDERS[3:])
 HONEST = (Device(node="alice"), Device(node="bob", elapsed_ms=2))
 EMISSION_EPOCHS = (0, 1, 2, 3, 7, 30, 365, 3650, 20_000)
 
 
 def epoch_document() -> dict[str, object]:
-    """The second epoch of a small network: mallory lies, carol is silent, bob's job is paid.
+    """The second epoch of a small network: mallory lies and unbonds, carol is silent, bob's job is paid.
 
     Returns:
         Inputs by hash, every leaf with its path, the outcomes with theirs, the documents as text, the report and its hash,
@@ -77,7 +78,7 @@ def _second_epoch() -> PublishedEpoch:
     first = _first_epoch()
     passed = JobFinding(job_id=JobId(1), outcome=Outcome.PASSED)
     devices = (*HONEST, Device(node="mallory", garbage_from=128), Device(node="carol", commits=False))
-    played = scene(PROVIDERS, devices, epoch=1, roll_calls={"carol": (0, 30)}, jobs=(passed,))
+    played = scene(UNBONDED, devices, epoch=1, roll_calls={"carol": (0, 30)}, jobs=(passed,))
     played = replace(
         played,
         state=replace(played.state, jobs=(_job(_signed()),)),

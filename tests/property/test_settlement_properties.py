@@ -76,7 +76,8 @@ def _verdict(window: WindowId, node: Address, outcome: Outcome, rate: int) -> Ve
         node=node,
         device=0,
         outcome=outcome,
-        reason="" if passed else "wrong_rows",
+        reason="" if passed else "false_row",
+        row=None if passed else 3,
         mtops=Mtops(rate if passed else 0),
     )
 
@@ -128,6 +129,8 @@ def test_settlement_when_epochs_follow_then_conserves_grows_and_stays_bounded(
             line.penalty_wei <= one.stake_wei + line.reward_wei
             for line, one in zip(settled.lines, state.providers, strict=True)
         )
+        # no proof, however false, makes a report slash: that takes ComputeCourt's arithmetic
+        assert settle_epoch(state, replace(facts, verdicts=()), previous, NETWORK).found == settled.found
         # what is published reads back as what the next epoch builds on
         assert parse_shards(shard_bytes(leaves)) == leaves
         assert parse_state(state_bytes(settled.next_state)) == settled.next_state

@@ -21,5 +21,5 @@ def test_golden_epoch_when_read_then_tells_the_story() -> None:
     assert earned[0] > earned[1] > 0
     assert earned[2] == earned[4] == 0
     assert [amount > 0 for amount in penalised] == [False, False, False, True, False]
-    assert violations == [(3, 3, 2), (4, 1, 1)]
+    assert violations == [(3, 3, 1), (4, 1, 1)], "a notice of low stake, and one of absence; the lie is no vote's"
     assert [(job["jobId"], job["payWei"]) for job in golden["outcomes"]["jobs"]] == [(1, "10")]

@@ -249,6 +249,24 @@ def test_attack_09_changed_byte_that_is_committed_to_fails() -> None:
         assert finding(case_of(run)) == expected
 
 
+def test_false_row_names_the_first_one_drawn_and_nothing_else_names_any() -> None:
+    rows = drawn(lazy_run(CHALLENGE, 0))
+    done = sorted(rows)[DRAWS // 2]  # some drawn rows are true, some invented
+    lazy = lazy_run(CHALLENGE, done)
+    first = next(row for row in drawn(lazy) if row >= done)
+    others = (HONEST, with_first(partial(flip_path, 0)), opening(drawn(RUN)[::-1]), replace(HONEST, proof=None))
+
+    verdicts = judge_openings([case_of(lazy), *others])
+
+    assert [(v.reason, v.row) for v in verdicts] == [
+        ("false_row", first),
+        ("", None),
+        ("wrong_path", None),
+        ("wrong_rows", None),
+        ("no_proof", None),
+    ]
+
+
 @pytest.mark.parametrize(("done", "draws"), [(58, 8), (51, 4), (32, 2), (32, 1)])
 def test_attack_10_fraction_of_rows_passes_as_often_as_the_formula_says(done: int, draws: int) -> None:
     run, trials = lazy_run(CHALLENGE, done), 600

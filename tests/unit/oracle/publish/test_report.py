@@ -30,7 +30,7 @@ from swarm_chain.core.model import ChainState, ProviderRecord, RootRecord
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, ProviderId, RootIndex, Timestamp, Wei
 from tests.oracle_world import NETWORK, Device, Scene, previous_of, provider, ref_block, scene
 
-PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory"))
+PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory", stake_swm=999))
 DEVICES = (Device(node="alice"), Device(node="bob", elapsed_ms=2), Device(node="mallory", garbage_from=128))
 PLAYED = scene(PROVIDERS, DEVICES)
 
@@ -83,7 +83,7 @@ def test_outcomes_when_listed_then_each_path_leads_to_their_root() -> None:
     leaves = outcome_leaves(result.violations, result.jobs, NETWORK)
     document = outcomes_document(PUBLISHED)
 
-    assert len(leaves) == 1  # mallory's lie, alone and therefore padded
+    assert len(leaves) == 1  # the notice of mallory's low stake, alone and therefore padded
     assert merkle.verify(PUBLISHED.report.outcomes_root, leaves[0], outcome_path(PUBLISHED, 0))
     assert document["outcomesRoot"] == to_hex(PUBLISHED.report.outcomes_root)
 
@@ -123,6 +123,7 @@ def test_explain_when_asked_then_canonical_and_adds_up() -> None:
 
     assert read["line"]["rewardWei"] == read["leaf"]["cumRewardWei"] == "0"
     assert [verdict["reason"] for verdict in read["verdicts"]] == ["false_row", "false_row"]
+    assert all(verdict["row"] >= 128 for verdict in read["verdicts"]), "the row to accuse is one she invented"
     assert json.loads(read["violations"][0]["evidence"])["providerId"] == 3
 
 
