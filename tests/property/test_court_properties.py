@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +21,10 @@ from swarm_chain.core.court import (
 )
 from swarm_chain.core.encoding import double_hash, keccak, words
 from swarm_chain.core.merkle import path, path_length, root, verify
-from swarm_chain.core.rowchain import step, weights
+from swarm_chain.core.rowchain import weights
 from swarm_chain.core.units import Hash32
 from tests.compute_world import CHALLENGE, honest_run
+from tests.court_world import lying_trace, true_trace, with_byte
 
 N, T = 128, 5
 ASKED = replace(CHALLENGE, shape=ComputeShape(m=64, n=N, steps=T))
@@ -36,23 +36,9 @@ masks = st.integers(1, 255)
 
 
 @cache
-def true_trace() -> RowTrace:
+def honest_row() -> RowTrace:
     """The row as it must be."""
-    return trace_row(ASKED, ROW, weights(seed_w(ASKED.window, N), N))
-
-
-def with_byte(row: bytes, column: int, mask: int) -> bytes:
-    """The row with one byte changed; the mask says how."""
-    return row[:column] + bytes([row[column] ^ mask]) + row[column + 1 :]
-
-
-def lying_trace(at: int, column: int, mask: int) -> RowTrace:
-    """A row with one byte changed after `at` steps and carried on from there as if nothing had happened."""
-    honest, w = true_trace(), weights(seed_w(ASKED.window, N), N)
-    states = [*honest.states[:at], with_byte(honest.states[at], column, mask)]
-    while len(states) <= T:
-        states.append(step(np.frombuffer(states[-1], dtype=np.int8)[np.newaxis, :], w).tobytes())
-    return RowTrace(row=ROW, states=tuple(states))
+    return true_trace(ASKED, ROW)
 
 
 def proves(challenge: ComputeChallenge, at: int, rows: tuple[bytes, bytes], column: int) -> bool:
@@ -64,7 +50,7 @@ def proves(challenge: ComputeChallenge, at: int, rows: tuple[bytes, bytes], colu
 
 @given(at=steps, column=columns, mask=masks)
 def test_one_false_byte_of_any_state_ends_in_a_provable_column(at: int, column: int, mask: int) -> None:
-    liar, honest = lying_trace(at, column, mask), true_trace()
+    liar, honest = lying_trace(ASKED, ROW, at, column, mask), honest_row()
 
     picked = first_false_step(honest, liar.hashes, liar.head)
     assert picked == at
@@ -81,7 +67,7 @@ def test_one_false_byte_of_any_state_ends_in_a_provable_column(at: int, column: 
 
 @given(at=steps, mask=masks, byte=st.integers(0, 31))
 def test_a_changed_hash_ends_in_a_reveal_nobody_can_give(at: int, mask: int, byte: int) -> None:
-    honest = true_trace()
+    honest = honest_row()
     hashes = list(honest.hashes)
     hashes[at] = Hash32(with_byte(hashes[at], byte, mask))
 
@@ -93,7 +79,7 @@ def test_a_changed_hash_ends_in_a_reveal_nobody_can_give(at: int, mask: int, byt
 
 @given(column=st.integers(0, 63), mask=masks)
 def test_true_hashes_with_a_false_head_end_in_a_reveal_nobody_can_give(column: int, mask: int) -> None:
-    honest = true_trace()
+    honest = honest_row()
     head = with_byte(honest.head, column, mask)
 
     picked = first_false_step(honest, honest.hashes, head)
@@ -105,7 +91,7 @@ def test_true_hashes_with_a_false_head_end_in_a_reveal_nobody_can_give(column: i
 
 @given(at=steps, column=columns)
 def test_nothing_can_be_proven_against_an_honest_answer(at: int, column: int) -> None:
-    honest = true_trace()
+    honest = honest_row()
     before = honest.states[at - 1] if at else b""
 
     assert first_false_step(honest, honest.hashes, honest.head) is None
@@ -115,7 +101,7 @@ def test_nothing_can_be_proven_against_an_honest_answer(at: int, column: int) ->
 
 @given(at=st.integers(1, T), column=columns, mask=masks, other=columns)
 def test_an_accuser_cannot_use_a_false_row_before(at: int, column: int, mask: int, other: int) -> None:
-    honest = true_trace()
+    honest = honest_row()
     forged = with_byte(honest.states[at - 1], other, mask)
 
     # It might give another byte, but it does not hash to what the honest answer says.
@@ -138,7 +124,7 @@ def test_every_hash_has_a_path_in_the_step_tree(count: int, data: st.DataObject)
 
 @given(column=columns, mask=masks)
 def test_every_byte_has_a_word_with_a_path(column: int, mask: int) -> None:
-    row = true_trace().states[2]
+    row = honest_row().states[2]
     tree, word = word_tree(row), word_of(row, column)
     siblings = path(tree, column // 32)
 
