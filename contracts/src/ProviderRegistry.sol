@@ -229,6 +229,11 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     }
 
     /// @inheritdoc IProviderRegistry
+    function providerIdOfKey(address node) external view returns (uint256) {
+        return _nodes[node].providerId;
+    }
+
+    /// @inheritdoc IProviderRegistry
     function nodeCount(uint256 providerId) external view returns (uint256) {
         return _records[providerId].retired ? 0 : _records[providerId].nodes;
     }

@@ -17,8 +17,8 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
 
     uint256 private constant BPS = 10_000;
 
-    /// @notice Sum of the windows in which a judgement may still arrive, seconds (invariant 33).
-    uint64 public immutable MIN_UNBONDING;
+    /// @dev Sum of the windows in which a judgement may still arrive, seconds (invariant 33).
+    uint64 private immutable MIN_UNBONDING;
 
     /// @notice Longest maturity the timelock may set, seconds.
     uint64 public immutable MAX_UNBONDING;
@@ -77,6 +77,11 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
     /// @inheritdoc IStakeVault
     function setBuckets(uint256 providerBps, uint256 globalBps) external restricted {
         _setBuckets(providerBps, globalBps);
+    }
+
+    /// @inheritdoc IStakeVault
+    function minUnbondingFor() external view returns (uint64) {
+        return MIN_UNBONDING;
     }
 
     function _setUnbonding(uint64 newUnbondingFor) private {

@@ -58,7 +58,7 @@ def accuse(
     view = desk.look()
     suspect = _suspect(EvidenceSource(session, bundle), desk, view, (node, WindowId(window), device))
     chosen = _row(session, suspect, row, recomputer, view, even_if_true=even_if_true)
-    charge = Charge(signed=suspect.signed, row=chosen)
+    charge = Charge(signed=suspect.signed, accuser=own_address(session), row=chosen)
     limits = WatchLimits(max_bond_wei=parse_amount(max_bond))
     watcher = Watcher(own_address(session), desk, open_salts(session), recomputer, limits)
     _pressed(session, watcher, charge, desk)
@@ -149,18 +149,18 @@ def _suspect(source: EvidenceSource, desk: CourtDesk, view: CourtView, wanted: t
 def _row(
     session: Session, suspect: Suspect, row: int | None, recomputer: Recomputer, view: CourtView, *, even_if_true: bool
 ) -> int:
-    """The row to accuse: the wanted one, else the first false opened one that nobody has accused."""
+    """The row to accuse: the wanted one, else the first false opened one that this key has not accused."""
     if offence_is_over(suspect.commitment, view):
         raise InvalidInputError(
             "somebody has been convicted of this already", fix="nothing is left to do", code="already_convicted"
         )
     false = false_rows(suspect, recomputer)
     if row is None:
-        free = next(unaccused(suspect.commitment, false, view), None)
+        free = next(unaccused(suspect.commitment, false, view, own_address(session)), None)
         if free is not None:
             return free
         raise InvalidInputError(
-            "every false opened row is accused already" if false else "every opened row is true",
+            "you have accused every false opened row already" if false else "every opened row is true",
             fix="give --row to have the whole commitment recomputed",
             code="nothing_to_accuse",
         )

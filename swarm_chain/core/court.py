@@ -240,9 +240,9 @@ def offence_id(window_id: WindowId, node: Address, device: int, member: Address 
     return keccak(words(window_id, node, device, member))
 
 
-def accusation_id(offence: Hash32, commitment_hash: Hash32, row: int) -> Hash32:
-    """Id of an accused row: keccak256(abi.encode(offenceId, commitmentHash, row))."""
-    return keccak(words(offence, commitment_hash, row))
+def accusation_id(offence: Hash32, commitment_hash: Hash32, row: int, accuser: Address) -> Hash32:
+    """Id of an accused row: keccak256(abi.encode(offenceId, commitmentHash, row, accuser)), once for each accuser."""
+    return keccak(words(offence, commitment_hash, row, accuser))
 
 
 def seal_hash(accuser: Address, subject: Hash32, salt: Hash32) -> Hash32:

@@ -16,9 +16,13 @@ from swarm_chain.court.model import offence_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
-    """A row of a commitment, against its node or, with `passed`, against a member; with `second`, two commitments at odds."""
+    """A row of a commitment, against its node or, with `passed`, against a member; with `second`, two commitments at odds.
+
+    `accuser` is who brings it.
+    """
 
     signed: SignedCommitment
+    accuser: Address
     row: int = 0
     passed: PassedProof | None = None
     second: SignedCommitment | None = None
@@ -38,7 +42,7 @@ class Charge:
         """What is sealed: the accusation, or the offence of an equivocation."""
         if self.second is not None:
             return self.offence_id
-        return accusation_id(self.offence_id, commitment_hash(self.signed.commitment), self.row)
+        return accusation_id(self.offence_id, commitment_hash(self.signed.commitment), self.row, self.accuser)
 
     @property
     def name(self) -> str:

@@ -78,11 +78,11 @@ def is_true(suspect: Suspect, recomputer: Recomputer, progress: Progress) -> boo
 
 
 def unaccused(
-    commitment: Commitment, rows: Sequence[int], view: CourtView, member: Address = ZERO_ADDRESS
+    commitment: Commitment, rows: Sequence[int], view: CourtView, accuser: Address, member: Address = ZERO_ADDRESS
 ) -> Iterator[int]:
-    """Those of the rows that nobody has accused yet: each row of a commitment is accused once."""
+    """Those of the rows that this accuser has not accused yet; that somebody else has may be the accused's own sham."""
     offence, hashed = offence_of(commitment, member), commitment_hash(commitment)
-    return (row for row in rows if accusation_id(offence, hashed, row) not in view.accusations)
+    return (row for row in rows if accusation_id(offence, hashed, row, accuser) not in view.accusations)
 
 
 def passed_proof(suspect: Suspect, row: int, signed: SignedVerdicts) -> PassedProof | None:

@@ -91,7 +91,7 @@ class Watcher:
         """
         view = self._desk.look()
         for first, second in evidence.equivocations:
-            charge = Charge(signed=first, second=second)
+            charge = Charge(signed=first, accuser=self._accuser, second=second)
             if accusable(first, (), view, self._desk.deployment, self._desk.accuse_for) and _at_odds(charge):
                 self._pairs[charge.subject] = charge
                 yield CourtEvent(name="equivocation_found", text=f"found {charge.name}")
@@ -174,8 +174,8 @@ class Watcher:
         if view.now > suspect.window.closed_at + self._desk.accuse_for:
             return
         if self._is_free(suspect, ZERO_ADDRESS, view):
-            free = unaccused(suspect.commitment, finding.rows, view)
-            yield from (Charge(signed=suspect.signed, row=row) for row in tuple(free)[:1])
+            free = unaccused(suspect.commitment, finding.rows, view, self._accuser)
+            yield from (Charge(signed=suspect.signed, accuser=self._accuser, row=row) for row in tuple(free)[:1])
         shown = {opening.row for opening in suspect.openings}
         for verdicts in finding.verdicts:
             member = verdicts.verdicts.member
@@ -183,9 +183,13 @@ class Watcher:
                 rows = [row for row in finding.rows if row in shown]
                 found = (
                     (row, passed_proof(suspect, row, verdicts))
-                    for row in unaccused(suspect.commitment, rows, view, member)
+                    for row in unaccused(suspect.commitment, rows, view, self._accuser, member)
                 )
-                proven = (Charge(signed=suspect.signed, row=row, passed=passed) for row, passed in found if passed)
+                proven = (
+                    Charge(signed=suspect.signed, accuser=self._accuser, row=row, passed=passed)
+                    for row, passed in found
+                    if passed
+                )
                 yield from tuple(proven)[:1]
 
     def _is_free(self, suspect: Suspect, member: Address, view: CourtView) -> bool:

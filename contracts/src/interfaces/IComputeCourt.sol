@@ -19,13 +19,15 @@ interface IComputeCourt {
     }
 
     /// @notice One accused row. `providerId` is the accused: the node's provider, or the member's own.
-    /// @dev `wordsRoot` is over (index, 32-byte word) of the revealed row; `hashesRoot` over (step, hash) of the answer.
+    /// @dev `wordsRoot` is over (index, 32-byte word) of the revealed row; `hashesRoot` over (step, hash) of the answer. `offenceAt` is
+    ///      when the window closed, unix s: the stake of that second answers.
     struct Accusation {
         AccusationState state;
         uint8 log2n;
         uint16 steps;
         uint16 step;
-        uint64 deadline;
+        uint48 deadline;
+        uint48 offenceAt;
         uint32 row;
         uint64 providerId;
         address accuser;
@@ -82,6 +84,8 @@ interface IComputeCourt {
     event RowRevealed(bytes32 indexed accusationId, address indexed by, bytes row, uint64 deadline);
     /// @notice Byte `column` of the row after `step` is not what the chain of the commitment gives.
     event FalseByteProven(bytes32 indexed accusationId, uint16 step, uint32 column, int8 claimed, int8 computed);
+    /// @notice The committed tree holds another head of the accused row beside the one of the answer.
+    event ContradictionProven(bytes32 indexed accusationId, bytes32 headHash, bytes32 otherHeadHash);
     event EquivocationProven(bytes32 indexed offenceId, uint256 indexed providerId, bytes32 first, bytes32 second);
     event AccusationEnded(bytes32 indexed accusationId, uint256 indexed providerId, AccusationState state);
     event BondPaid(bytes32 indexed accusationId, address indexed to, uint256 amount);
@@ -123,13 +127,14 @@ interface IComputeCourt {
     error WrongHead(bytes32 have, bytes32 want);
     error WordNotProven(uint256 index);
     error ByteIsTrue(uint256 column, int8 value);
+    error NotContradiction();
     error NotEquivocation();
 
     /// @notice Notes a sealed accusation; it can be opened from the next block on. A copy of the later accusation has no seal.
     /// @param sealHash `sealOf(caller, accusation or offence id, salt)`.
     function seal(bytes32 sealHash) external;
 
-    /// @notice Accuses one row of a commitment that the node signed, with a bond of `bondOf(providerId)` wei. Each row once.
+    /// @notice Accuses one row of a commitment that the node signed, with a bond of `bondOf(providerId)` wei. Each accuser, each row once.
     function accuse(ComputeCommitment calldata commitment, bytes calldata signature, uint32 row, bytes32 salt)
         external
         returns (bytes32 accusationId);
@@ -150,6 +155,17 @@ interface IComputeCourt {
         ComputeCommitment calldata commitment,
         bytes32[] calldata hashes,
         bytes calldata head,
+        bytes32[] calldata path
+    ) external;
+
+    /// @notice Shows that the committed tree holds a second head of the accused row, which no honest tree does. Anyone, in place of `pick`;
+    ///         not against a member, who looked at one of the two.
+    /// @param headHash keccak256 of the other head, for example of the one in the node's proof.
+    /// @param path Path of (row, headHash) in the committed tree.
+    function contradict(
+        bytes32 accusationId,
+        ComputeCommitment calldata commitment,
+        bytes32 headHash,
         bytes32[] calldata path
     ) external;
 
@@ -187,8 +203,12 @@ interface IComputeCourt {
     ) external returns (bytes32 offenceId);
 
     function accusation(bytes32 accusationId) external view returns (Accusation memory);
-    /// @notice keccak256(abi.encode(offenceId, commitmentHash, row)).
-    function accusationIdOf(bytes32 offenceId, bytes32 commitmentHash, uint32 row) external pure returns (bytes32);
+    /// @notice keccak256(abi.encode(offenceId, commitmentHash, row, accuser)). Were the accuser left out, a cheater could accuse its own
+    ///         false row, have its accuser fall silent, and so keep everyone else from accusing it.
+    function accusationIdOf(bytes32 offenceId, bytes32 commitmentHash, uint32 row, address accuser)
+        external
+        pure
+        returns (bytes32);
     /// @notice keccak256(abi.encode(windowId, node, device, member)); `member` is zero for the node's own offence.
     function offenceIdOf(uint256 windowId, address node, uint256 device, address member) external pure returns (bytes32);
     /// @notice EIP-712 struct hash of a commitment.

@@ -91,6 +91,8 @@ interface IProviderRegistry {
     function providerIdOf(address owner) external view returns (uint256);
     /// @notice Zero if the address is no live node.
     function providerIdOfNode(address node) external view returns (uint256);
+    /// @notice Provider that added the key, for ever: also when the node was removed or the provider retired. Zero if none did.
+    function providerIdOfKey(address node) external view returns (uint256);
     /// @notice Number of live nodes of a provider.
     function nodeCount(uint256 providerId) external view returns (uint256);
     /// @notice Zero address for an unknown provider.

@@ -163,4 +163,6 @@ interface IStakeVault {
     function bucketAvailable(uint256 providerId) external view returns (uint256 providerWei, uint256 globalWei);
     /// @notice Maturity of new requests, seconds.
     function unbondingFor() external view returns (uint64);
+    /// @notice Shortest maturity the timelock may set, seconds: every court must be done by then (invariant 33).
+    function minUnbondingFor() external view returns (uint64);
 }

@@ -8,6 +8,7 @@ import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 import {Test} from "forge-std/Test.sol";
 
 import {ChallengeBeacon} from "../../src/ChallengeBeacon.sol";
+import {ComputeCourt} from "../../src/ComputeCourt.sol";
 import {EpochOracle} from "../../src/EpochOracle.sol";
 import {JobEscrow} from "../../src/JobEscrow.sol";
 import {ProviderRegistry} from "../../src/ProviderRegistry.sol";
@@ -17,6 +18,7 @@ import {SlashSink} from "../../src/SlashSink.sol";
 import {SlashingCourt} from "../../src/SlashingCourt.sol";
 import {StakeVault} from "../../src/StakeVault.sol";
 import {SwarmToken} from "../../src/SwarmToken.sol";
+import {IComputeCourt} from "../../src/interfaces/IComputeCourt.sol";
 import {IEpochOracle} from "../../src/interfaces/IEpochOracle.sol";
 import {IExpiringPause} from "../../src/interfaces/IExpiringPause.sol";
 import {IJobEscrow} from "../../src/interfaces/IJobEscrow.sol";
@@ -61,6 +63,7 @@ abstract contract Deployment is Test {
     ReportLimits internal limits;
     RewardSettlement internal settlement;
     SlashingCourt internal court;
+    ComputeCourt internal computeCourt;
     JobEscrow internal escrow;
 
     function setUp() public virtual {
@@ -107,6 +110,17 @@ abstract contract Deployment is Test {
             maxOffenceAgeFor: 7 days,
             bondWei: 1000e18,
             bountyBps: 1000
+        });
+    }
+
+    function computeCourtParams() internal pure virtual returns (IComputeCourt.ComputeCourtParams memory) {
+        return IComputeCourt.ComputeCourtParams({
+            accuseFor: 7 days,
+            answerFor: 24 hours,
+            moveFor: 12 hours,
+            bondWei: 1000e18,
+            slashBps: 5000,
+            bountyBps: 3000
         });
     }
 
@@ -170,6 +184,7 @@ abstract contract Deployment is Test {
         limits = new ReportLimits(registry, limitParams());
         settlement = new RewardSettlement(address(manager), token, registry, vault, sink, settlementParams());
         court = new SlashingCourt(address(manager), token, registry, vault, settlement, courtParams());
+        computeCourt = new ComputeCourt(token, registry, vault, beacon, computeCourtParams());
         escrow = new JobEscrow(address(manager), token, registry, settlement, escrowParams());
     }
 
@@ -180,10 +195,8 @@ abstract contract Deployment is Test {
 
         _assign(address(token), token.mint.selector, MINTER, address(settlement));
         _assign(address(vault), vault.takePenalty.selector, SETTLEMENT, address(settlement));
-        _assign(address(vault), vault.slash.selector, COURT, address(court));
-        _assign(address(vault), vault.openCase.selector, COURT, address(court));
-        _assign(address(vault), vault.closeCase.selector, COURT, address(court));
-        _assign(address(registry), registry.suspend.selector, COURT, address(court));
+        _assignCourt(address(court));
+        _assignCourt(address(computeCourt));
         _assign(address(settlement), settlement.acceptReport.selector, ORACLE, address(oracle));
         _assign(address(sink), sink.deposit.selector, VAULT, address(vault));
         _assign(address(sink), sink.deposit.selector, VAULT, address(settlement));
@@ -192,6 +205,13 @@ abstract contract Deployment is Test {
         _assignPause(address(settlement));
         _assignPause(address(escrow));
         _assign(address(court), court.veto.selector, VETO, vetoer);
+    }
+
+    function _assignCourt(address holder) private {
+        _assign(address(vault), vault.slash.selector, COURT, holder);
+        _assign(address(vault), vault.openCase.selector, COURT, holder);
+        _assign(address(vault), vault.closeCase.selector, COURT, holder);
+        _assign(address(registry), registry.suspend.selector, COURT, holder);
     }
 
     function _assignPause(address target) private {

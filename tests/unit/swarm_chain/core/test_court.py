@@ -36,12 +36,14 @@ def test_ids_are_abi_encoded_and_hashed() -> None:
 
     zero = "0x" + "00" * 20
     assert offence == keccak(encode(["uint256", "address", "uint256", "address"], [7 << 16, ALICE, 2, zero]))
-    assert accusation_id(offence, ROOT, 9) == keccak(encode(["bytes32", "bytes32", "uint256"], [offence, ROOT, 9]))
+    accused = keccak(encode(["bytes32", "bytes32", "uint256", "address"], [offence, ROOT, 9, MALLORY]))
+    assert accusation_id(offence, ROOT, 9, MALLORY) == accused
     assert seal_hash(ALICE, ROOT, SALT) == keccak(encode(["address", "bytes32", "bytes32"], [ALICE, ROOT, SALT]))
 
 
 def test_member_and_accuser_are_part_of_the_ids() -> None:
     assert offence_id(WindowId(1), ALICE, 0) != offence_id(WindowId(1), ALICE, 0, MALLORY)
+    assert accusation_id(ROOT, ROOT, 9, ALICE) != accusation_id(ROOT, ROOT, 9, MALLORY)
     assert seal_hash(ALICE, ROOT, SALT) != seal_hash(MALLORY, ROOT, SALT)
 
 
