@@ -11,32 +11,19 @@ from swarm_chain.abi import CONTRACTS
 from swarm_chain.adapters.contracts import encode_call, function_selector
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import Address, BlockNumber, Timestamp
-from swarm_chain.deploy import DeploymentPlan, Origin, Roles, plan_deployment
+from swarm_chain.core.units import Address
+from swarm_chain.deploy import DeploymentPlan, plan_deployment
 from swarm_chain.deploy.plan import create_address
-from swarm_chain.params import load_params
+from swarm_chain.params import PRESETS
 from swarm_chain.testing import FakeSigner
+from tests.unit.swarm_chain.deploy.world import ORIGIN, plan_of
 
 SPEC = Path(__file__).resolve().parents[4] / "docs" / "spec" / "deployment.md"
-ORIGIN = Origin(
-    deployer=FakeSigner("deployer").address,
-    first_nonce=0,
-    chain_id=31337,
-    block=BlockNumber(1),
-    genesis_at=Timestamp(1_700_000_000),
-)
 
 
-def _roles(members: int) -> Roles:
-    owner, guardian, veto, proposer = (FakeSigner(name).address for name in ("owner", "guardian", "veto", "proposer"))
-    seats = tuple(FakeSigner(f"member {index}").address for index in range(members))
-    return Roles(owner=owner, members=seats, guardian=guardian, veto=veto, proposers=(proposer,))
-
-
-@pytest.fixture(params=["minimal", "mainnet"])
+@pytest.fixture(params=PRESETS)
 def plan(request: pytest.FixtureRequest) -> DeploymentPlan:
-    params = load_params(request.param)
-    return plan_deployment(params, _roles(params.governance.members), ORIGIN)
+    return plan_of(request.param)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +93,16 @@ def test_number_of_members_must_be_the_params(plan: DeploymentPlan) -> None:
 
     with pytest.raises(InvalidInputError):
         plan_deployment(plan.params, roles, ORIGIN)
+
+
+def test_windows_that_end_too_early_are_refused_before_anything_is_sent(plan: DeploymentPlan) -> None:
+    """Invariant 33: one second below the sum of the other contracts' windows."""
+    stake = replace(plan.params.stake, min_unbonding_for=plan.params.stake.min_unbonding_for - 1)
+
+    with pytest.raises(InvalidInputError, match="min_unbonding_for is") as caught:
+        plan_deployment(replace(plan.params, stake=stake), plan.roles, ORIGIN)
+
+    assert caught.value.code == "windows"
 
 
 def test_plan_of_the_same_arguments_is_the_same(plan: DeploymentPlan) -> None:
