@@ -90,7 +90,7 @@ def answer(
     if side is Side.ACCUSED:
         evidence = defence(session, source, backend)
     else:
-        evidence = accusers_evidence(open_recomputer(session, backend), session.deployment)
+        evidence = accusers_evidence(open_recomputer(session, backend), session.deployment, source.openings)
     move = decide(found, side, view, evidence)
     if move.call is None:
         fix = "see whose move it is: swarm court status"

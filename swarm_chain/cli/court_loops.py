@@ -93,7 +93,7 @@ def watch(
                 with session.output.steps(f"examining epoch {epoch}") as steps:
                     yield from watcher.examine(source.epoch(epoch), source.verdicts(epoch), row_counter(steps))
                 examined.add(epoch)
-        yield from _pressed(watcher, desk.look(), send)
+        yield from _pressed(watcher, desk.look(), source, send)
 
     run_loop(session, look, once=once, poll=poll)
 
@@ -156,7 +156,7 @@ def _defended(
     return play((found for found in open_ones if found.provider_id in mine), Side.ACCUSED, view, evidence, send)
 
 
-def _pressed(watcher: Watcher, view: CourtView, send: Send | None) -> Iterator[CourtEvent]:
+def _pressed(watcher: Watcher, view: CourtView, source: EvidenceSource, send: Send | None) -> Iterator[CourtEvent]:
     if send is None:
         for charge in watcher.charges(view):
             yield CourtEvent(
@@ -164,7 +164,7 @@ def _pressed(watcher: Watcher, view: CourtView, send: Send | None) -> Iterator[C
             )
         return
     yield from watcher.advance(view, send)
-    yield from watcher.follow(view, send)
+    yield from watcher.follow(view, source.openings, send)
 
 
 def _open_epochs(desk: CourtDesk, source: EvidenceSource) -> Iterator[EpochNumber]:

@@ -92,18 +92,6 @@ def parse_verdicts(data: bytes, domain: Hash32) -> SignedVerdicts:
     return SignedVerdicts(verdicts=verdicts, passed=passed, signature=signature)
 
 
-def read_signed_commitment(value: Mapping[str, Any]) -> SignedCommitment:
-    """A signed commitment from what `core.messages.signed_commitment_json` wrote; its signature is not checked.
-
-    Raises:
-        InvalidInputError: malformed.
-    """
-    try:
-        return _signed(value)
-    except _STUMBLES as error:
-        raise _bad("commitment", f"it is malformed ({type(error).__name__}: {error})") from error
-
-
 def _signed(value: Mapping[str, Any]) -> SignedCommitment:
     c = value["commitment"]
     commitment = Commitment(

@@ -130,18 +130,13 @@ def row_evidence(
     return RowEvidence(trace=recomputer.trace(challenge, row), path=merkle.path(tree, row))
 
 
-def opened_evidence(
-    commitment: Commitment,
-    row: int,
-    challenge: ComputeChallenge,
-    recomputer: Recomputer,
-    *,
-    openings: Sequence[Opening],
-) -> RowEvidence | None:
-    """Evidence of a row that was opened: its path is published, so only the row itself is recomputed; None if it was not."""
+def opening_of(
+    commitment: Commitment, row: int, challenge: ComputeChallenge, openings: Sequence[Opening]
+) -> Opening | None:
+    """What was opened of a row, if it leads to the root."""
     for opening in openings:
         if opening.row == row and opens_row(commitment.root, challenge.shape, row, opening.head, opening.path):
-            return RowEvidence(trace=recomputer.trace(challenge, row), path=opening.path)
+            return opening
     return None
 
 

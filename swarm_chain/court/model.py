@@ -8,7 +8,7 @@ from types import MappingProxyType
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
 from swarm_chain.core.court import RowTrace, offence_id
 from swarm_chain.core.kinds import AccusationState
-from swarm_chain.core.model import BlockRef, ChainState, Commitment, ContractCall, Deployment
+from swarm_chain.core.model import BlockRef, ChainState, Commitment, ContractCall, Deployment, Opening
 from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, BlockNumber, Hash32, ProviderId, Timestamp, Wei
 
 CONTRACT = "ComputeCourt"
@@ -30,6 +30,7 @@ class MoveKind(StrEnum):
 
     ANSWER = "answer"
     PICK = "pick"
+    CONTRADICT = "contradict"
     REVEAL = "reveal"
     PROVE = "prove"
     TIMEOUT = "timeout"
@@ -91,13 +92,15 @@ class CourtView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowEvidence:
-    """What a side holds about a row: its states, and for the accused the path of its head to the committed root.
+    """What a side holds about a row: its states, and the path of their head to the committed root for whoever answers.
 
-    The accuser's trace is the true one. A liar's may say anything: the court finds out.
+    The accuser's trace is the true one; `opening` is what the node opened of the row before, which its answer must not
+    contradict. A liar's trace may say anything: the court finds out.
     """
 
     trace: RowTrace
     path: tuple[Hash32, ...] = ()
+    opening: Opening | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

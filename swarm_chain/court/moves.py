@@ -1,15 +1,17 @@
 """Whose move it is and what the move is. Pure: view and evidence in, one Move out.
 
 state      ACCUSED   ANSWERED   PICKED   REVEALED      turn of the accused, the accuser, the accused, the accuser;
-move       answer    pick       reveal   prove         whoever waits may end it by `timeout` once the deadline passed
+move       answer    pick,      reveal   prove         whoever waits may end it by `timeout` once the deadline passed
+                     contradict
 """
 
 from swarm_chain.core import merkle
-from swarm_chain.core.compute import ComputeShape
+from swarm_chain.core.compute import ComputeShape, digest
 from swarm_chain.core.court import RowTrace, false_column, first_false_step, opens_row, step_tree, word_of, word_tree
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.kinds import AccusationState
-from swarm_chain.core.units import ZERO_HASH, Hash32
+from swarm_chain.core.model import Opening
+from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Hash32
 from swarm_chain.court.calls import commitment_args, court_call
 from swarm_chain.court.model import Accusation, CourtView, Move, MoveKind, RowEvidence, Side
 
@@ -89,6 +91,9 @@ def _answer(accusation: Accusation, evidence: RowEvidence) -> Move:
 
 
 def _pick(accusation: Accusation, evidence: RowEvidence) -> Move:
+    opening = evidence.opening
+    if opening is not None and opening.head != accusation.head and accusation.member == ZERO_ADDRESS:
+        return _contradict(accusation, opening)
     step = first_false_step(evidence.trace, accusation.hashes, accusation.head)
     if step is None:
         return _give_up(accusation, "the answer is true")
@@ -96,6 +101,13 @@ def _pick(accusation: Accusation, evidence: RowEvidence) -> Move:
     before = _step_hash(accusation, tree, step - 1) if step else {"hash": ZERO_HASH, "path": []}
     call = court_call("pick", accusation.accusation_id, step, before, _step_hash(accusation, tree, step))
     return Move(kind=MoveKind.PICK, effect=f"pick step {step} of {_name(accusation)}", call=call)
+
+
+def _contradict(accusation: Accusation, opening: Opening) -> Move:
+    c = commitment_args(accusation.commitment)
+    call = court_call("contradict", accusation.accusation_id, c, digest(opening.head), list(opening.path))
+    effect = f"show that {_name(accusation)} was opened with another head before"
+    return Move(kind=MoveKind.CONTRADICT, effect=effect, call=call)
 
 
 def _reveal(accusation: Accusation, evidence: RowEvidence) -> Move:

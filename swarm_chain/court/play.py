@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, RejectedError
 from swarm_chain.core.model import Commitment, ContractCall, Deployment, Opening
-from swarm_chain.court.evidence import opened_evidence, row_evidence
+from swarm_chain.court.evidence import opening_of, row_evidence
 from swarm_chain.court.model import Accusation, CourtView, Move, MoveKind, RowEvidence, Side, challenge_of
 from swarm_chain.court.moves import NEEDS_EVIDENCE, move_due, next_move
 from swarm_chain.court.recompute import Progress, Recomputer
@@ -15,6 +15,8 @@ from swarm_chain.court.recompute import Progress, Recomputer
 Send = Callable[[ContractCall, str], object]
 # Evidence of an accused row for a move; InvalidInputError if there is none.
 EvidenceFor = Callable[[Accusation, MoveKind], RowEvidence]
+# What is known to be opened of a commitment; nothing where nothing is.
+OpeningsOf = Callable[[Commitment], Sequence[Opening]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +63,20 @@ def decide(accusation: Accusation, side: Side, view: CourtView, evidence: Eviden
         return Move(kind=MoveKind.GIVE_UP, effect=error.message)
 
 
-def accusers_evidence(recomputer: Recomputer, deployment: Deployment) -> EvidenceFor:
-    """The accuser's evidence: the true row."""
+def accusers_evidence(recomputer: Recomputer, deployment: Deployment, openings: OpeningsOf) -> EvidenceFor:
+    """The accuser's evidence: the true row, and what the node opened of it.
 
-    def evidence(accusation: Accusation, _: MoveKind) -> RowEvidence:
-        challenge = challenge_of(accusation.commitment, deployment)
-        return RowEvidence(trace=recomputer.trace(challenge, accusation.row))
+    Args:
+        recomputer: computes rows.
+        deployment: chain and contracts.
+        openings: what is known to be opened of a commitment; asked only to hold it against an answer.
+    """
+
+    def evidence(accusation: Accusation, kind: MoveKind) -> RowEvidence:
+        c, row = accusation.commitment, accusation.row
+        challenge = challenge_of(c, deployment)
+        opening = opening_of(c, row, challenge, openings(c)) if kind is MoveKind.PICK else None
+        return RowEvidence(trace=recomputer.trace(challenge, row), opening=opening)
 
     return evidence
 
@@ -74,7 +84,7 @@ def accusers_evidence(recomputer: Recomputer, deployment: Deployment) -> Evidenc
 def defenders_evidence(
     recomputer: Recomputer,
     deployment: Deployment,
-    openings: Callable[[Commitment], Sequence[Opening]],
+    openings: OpeningsOf,
     progress: Progress = lambda _done, _total: None,
 ) -> EvidenceFor:
     """An honest defence from public data: a published opening of the row if there is one, else the whole run again.
@@ -91,8 +101,10 @@ def defenders_evidence(
         challenge = challenge_of(c, deployment)
         if kind is not MoveKind.ANSWER:
             return RowEvidence(trace=recomputer.trace(challenge, row))
-        opened = opened_evidence(c, row, challenge, recomputer, openings=openings(c))
-        return opened or row_evidence(c, row, challenge, recomputer, tree=recomputer.tree(challenge, progress))
+        opening = opening_of(c, row, challenge, openings(c))
+        if opening is not None:
+            return RowEvidence(trace=recomputer.trace(challenge, row), path=opening.path)
+        return row_evidence(c, row, challenge, recomputer, tree=recomputer.tree(challenge, progress))
 
     return evidence
 

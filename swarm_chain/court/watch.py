@@ -8,6 +8,7 @@ killed anywhere goes on where it was.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from swarm_chain.core.encoding import keccak, to_hex, words
 from swarm_chain.core.errors import RejectedError
@@ -30,7 +31,7 @@ from swarm_chain.court.evidence import (
     unaccused,
 )
 from swarm_chain.court.model import Accusation, CourtView, Side
-from swarm_chain.court.play import CourtEvent, Send, accusers_evidence, play
+from swarm_chain.court.play import CourtEvent, OpeningsOf, Send, accusers_evidence, play
 from swarm_chain.court.recompute import Progress, Recomputer
 
 # The chain's answer to an accusation in the block of its own seal.
@@ -148,10 +149,16 @@ class Watcher:
             if event is not None:
                 yield event
 
-    def follow(self, view: CourtView, send: Send) -> Iterator[CourtEvent]:
-        """Make the moves this key owes in the accusations it opened."""
+    def follow(self, view: CourtView, openings: OpeningsOf, send: Send) -> Iterator[CourtEvent]:
+        """Make the moves this key owes in the accusations it opened.
+
+        Args:
+            view: the chain now.
+            openings: what is known to be opened of a commitment.
+            send: sends a call.
+        """
         mine = [found for found in view.accusations.values() if found.accuser == self._accuser]
-        evidence = accusers_evidence(self._recomputer, self._desk.deployment)
+        evidence = accusers_evidence(self._recomputer, self._desk.deployment, openings)
         return play(mine, Side.ACCUSER, view, evidence, send)
 
     def _accuse(self, charge: Charge, salt: Hash32, bond: Wei, send: Send) -> None:
@@ -175,22 +182,20 @@ class Watcher:
             return
         if self._is_free(suspect, ZERO_ADDRESS, view):
             free = unaccused(suspect.commitment, finding.rows, view, self._accuser)
-            yield from (Charge(signed=suspect.signed, accuser=self._accuser, row=row) for row in tuple(free)[:1])
-        shown = {opening.row for opening in suspect.openings}
+            charges = (Charge(signed=suspect.signed, accuser=self._accuser, row=row) for row in free)
+            yield from islice(charges, 1)
         for verdicts in finding.verdicts:
-            member = verdicts.verdicts.member
-            if self._is_free(suspect, member, view):
-                rows = [row for row in finding.rows if row in shown]
-                found = (
-                    (row, passed_proof(suspect, row, verdicts))
-                    for row in unaccused(suspect.commitment, rows, view, self._accuser, member)
-                )
-                proven = (
-                    Charge(signed=suspect.signed, accuser=self._accuser, row=row, passed=passed)
-                    for row, passed in found
-                    if passed
-                )
-                yield from tuple(proven)[:1]
+            if self._is_free(suspect, verdicts.verdicts.member, view):
+                yield from islice(self._against_member(finding, verdicts, view), 1)
+
+    def _against_member(self, finding: Finding, verdicts: SignedVerdicts, view: CourtView) -> Iterator[Charge]:
+        suspect, member = finding.suspect, verdicts.verdicts.member
+        shown = {opening.row for opening in suspect.openings}
+        rows = [row for row in finding.rows if row in shown]  # the member may have seen a true head of any other
+        for row in unaccused(suspect.commitment, rows, view, self._accuser, member):
+            passed = passed_proof(suspect, row, verdicts)
+            if passed is not None:
+                yield Charge(signed=suspect.signed, accuser=self._accuser, row=row, passed=passed)
 
     def _is_free(self, suspect: Suspect, member: Address, view: CourtView) -> bool:
         if offence_is_over(suspect.commitment, view, member):

@@ -107,6 +107,21 @@ def test_nobody_wins_against_an_honest_answer() -> None:
     assert next_move(answered(honest), Side.ACCUSED, LATE).kind is MoveKind.TIMEOUT
 
 
+def test_two_heads_of_one_row_are_held_against_each_other_unless_a_member_is_accused() -> None:
+    case, opening = (
+        answered(honest_prover(CHALLENGE, ROW)),
+        lying_prover(CHALLENGE, ROW, T).openings(ROW).proof.openings[0],
+    )
+    told_otherwise = replace(TRUTH, opening=opening)
+
+    move = next_move(case, Side.ACCUSER, IN_TIME, told_otherwise)
+    against_member = next_move(replace(case, member=MALLORY), Side.ACCUSER, IN_TIME, told_otherwise)
+
+    assert move.kind is MoveKind.CONTRADICT
+    assert args_of(move)[2:] == (keccak(opening.head), list(opening.path))
+    assert against_member.kind is MoveKind.GIVE_UP
+
+
 @pytest.mark.parametrize("step", range(T + 1))
 def test_an_honest_row_is_revealed_whatever_is_picked_and_stands(step: int) -> None:
     honest = honest_prover(CHALLENGE, ROW)
