@@ -12,13 +12,16 @@ import structlog
 
 from node import duties
 from node.chain_watch import ChainWatch
+from node.court import duties as court_duties
 from node.jobs import duties as job_duties
 from node.memory import ChainSight, Memory
 from node.model import (
     AcceptJob,
     Action,
+    CheckReserve,
     CloseJob,
     CompleteJob,
+    Defend,
     DiscardRun,
     FetchPlans,
     ForgetHeads,
@@ -32,14 +35,16 @@ from node.model import (
     SendReceipt,
     SignRun,
     StartRun,
+    TraceRow,
     View,
 )
 from node.pace import Pace
 from node.ports import OracleReader
-from node.records import own_commitments, own_jobs
+from node.records import oldest_heads, own_commitments, own_jobs
 from node.steps import is_idle, next_steps
 from node.tools import Tools
-from swarm_chain.core.errors import SwarmError
+from node.transactions import pending_purposes
+from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.units import EpochNumber
 
@@ -64,6 +69,9 @@ PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     SendReceipt: job_duties.send_receipt,
     SendCheckpoints: job_duties.send_checkpoints,
     CloseJob: job_duties.close_job,
+    TraceRow: court_duties.trace_row,
+    Defend: court_duties.defend,
+    CheckReserve: court_duties.check_reserve,
 }
 
 
@@ -96,6 +104,7 @@ class Agent:
             self.tick()
             self._tools.clock.sleep(self._poll_ms / 1000)
         self._tools.devices.close()
+        self._tools.tracer.close()
         if self._tools.runner is not None:
             self._tools.runner.close()
         log.info("agent_stopped", node=self._tools.node)
@@ -121,6 +130,7 @@ class Agent:
         self._attempt("chain", lambda: found.append(self._watch.look()))
         for sight in found:
             registered = sight.provider_id != 0
+            court_duties.tell_accusations(self._memory, sight.court, self._tools.node)
             if registered != self._registered:
                 self._registered = registered
                 _tell_registration(self._tools, sight)
@@ -141,6 +151,12 @@ class Agent:
                 log.error("run_failed", window_id=key[0], device=key[1], reason=run.error)
             else:
                 memory.heads[key] = run
+        for traced in self._tools.tracer.finished():
+            court_duties.collect_row(memory, traced)
+            if traced.error:
+                failed = UnavailableError(f"the accused row could not be computed: {traced.error}")
+                self._pace.failed(TraceRow(accusation_id=traced.accusation_id), failed)
+                log.error("trace_failed", reason=traced.error)
         for job in self._tools.runner.finished() if self._tools.runner is not None else ():
             memory.active_jobs.discard(job.job_id)
             job_duties.collect_job(self._tools, job, sight.block.timestamp)
@@ -160,6 +176,12 @@ class Agent:
             jobs=own_jobs(tools.state),
             active_jobs=frozenset(memory.active_jobs),
             kept_epochs=frozenset(memory.kept_epochs),
+            oldest_heads=oldest_heads(tools.state),
+            sending=pending_purposes(tools.state),
+            tracing=frozenset(memory.tracing),
+            traced=frozenset(memory.evidence),
+            given_up=frozenset(memory.given_up),
+            reserve_ms=memory.reserve_ms,
             takes_jobs=tools.runner is not None,
             draining=memory.draining,
         )
@@ -205,6 +227,7 @@ def _view(tools: Tools, sight: ChainSight, announced: tuple[WindowRecord, ...]) 
         announced=announced,
         jobs=tuple(sight.jobs.values()),
         roots=tuple(sight.roots.values()),
+        court=sight.court,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from node.court.board import fold_court
 from node.events import address_of, hash_of, integer_of
 from node.jobs.board import fold_jobs
 from node.memory import ChainSight
@@ -9,7 +10,8 @@ from node.model import AcceptedRoot
 from node.windows import fold_windows
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall
-from swarm_chain.core.units import Address, EpochNumber, ProviderId, RootIndex
+from swarm_chain.core.params import MOVES, ComputeCourtParams
+from swarm_chain.core.units import Address, BlockNumber, EpochNumber, ProviderId, RootIndex
 from swarm_chain.ports import ChainReader
 
 
@@ -44,12 +46,14 @@ class ChainWatch:
         return self._sight
 
     def _folded(self, before: ChainSight, events: tuple[ChainEvent, ...], latest: BlockRef) -> ChainSight:
+        provider_id = self._provider(before, events, latest)
         return ChainSight(
             block=latest,
-            provider_id=self._provider(before, events, latest),
+            provider_id=provider_id,
             windows=fold_windows(before.windows, events),
             jobs=fold_jobs(before.jobs, events),
             roots=fold_roots(before.roots, events),
+            court=fold_court(before.court, events, latest, node=self._node, provider_id=provider_id),
         )
 
     def _provider(self, before: ChainSight, events: Iterable[ChainEvent], latest: BlockRef) -> ProviderId:
@@ -71,6 +75,32 @@ class ChainWatch:
             return self._chain.block(block.number).hash == block.hash
         except InvalidInputError:
             return False
+
+
+def first_block_of(
+    chain: ChainReader, deployed: BlockNumber, lookback_blocks: int, court: ComputeCourtParams
+) -> BlockNumber:
+    """Block an agent starts to read at: far enough back to see every accusation that can still be open.
+
+    Args:
+        chain: where to read.
+        deployed: first block of the contracts.
+        lookback_blocks: how many blocks to read in any case.
+        court: times of the court.
+
+    Returns:
+        At least `deployed`; found in as many reads as the number of blocks has bits.
+    """
+    latest = chain.block("latest")
+    since = latest.timestamp - court.answer_for - MOVES * court.move_for
+    low, high = deployed, max(deployed, latest.number - lookback_blocks)
+    while low < high:
+        middle = BlockNumber((low + high) // 2)
+        if chain.block(middle).timestamp < since:
+            low = BlockNumber(middle + 1)
+        else:
+            high = middle
+    return BlockNumber(low)
 
 
 def fold_roots(roots: Mapping[RootIndex, AcceptedRoot], events: Iterable[ChainEvent]) -> dict[RootIndex, AcceptedRoot]:

@@ -19,7 +19,8 @@ PRIVATE = 0o600
 class NodeSettings(BaseSettings):
     """Where a node's things are and how much of the machine it uses. Environment: SWARM_<NAME>.
 
-    `oracle_url` may list several members, separated by commas. An empty `ray_address` starts a Ray of its own.
+    `oracle_url` may list several members, separated by commas. An empty `ray_address` starts a Ray of its own. `reserve_wei` of
+    the native coin is what the node key should hold to answer an accusation: 3 million gas, the largest plan's, at 16 gwei.
     """
 
     model_config = SettingsConfigDict(env_prefix="SWARM_", env_ignore_empty=True, frozen=True, extra="ignore")
@@ -39,6 +40,7 @@ class NodeSettings(BaseSettings):
     reserved_cpus: int = Field(default=1, ge=0, le=1024)
     poll_ms: int = Field(default=500, ge=50, le=60_000)
     lookback_blocks: int = Field(default=20_000, ge=1)
+    reserve_wei: int = Field(default=5 * 10**16, ge=0)
     log_level: str = Field(default="info", pattern=r"^(debug|info|warning|error)$")
 
     @computed_field  # type: ignore[prop-decorator]  # pydantic's own way to combine the two

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from node.agent import Agent
+from node.chain_watch import first_block_of
 from node.config import NodeSettings, prepare_ray_environment, read_private
 from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.logs import configure_logs
 from node.oracle_client import HttpOracleInbox, HttpOracleReader, JsonHttp
-from node.ports import Devices
+from node.ports import Devices, RowTracer
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
 from swarm_chain.adapters.clock import SystemClock
@@ -26,6 +27,7 @@ from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import Deployment
+from swarm_chain.core.units import Wei
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
 
@@ -37,8 +39,6 @@ log = structlog.get_logger()
 OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
 LISTENER_S = 5
 
-Wrap = Callable[[Devices], Devices]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
@@ -46,14 +46,18 @@ class Parts:
 
     signer: KeySigner
     devices: Devices
+    tracer: RowTracer
 
 
-def run_agent(settings: NodeSettings, wrap: Wrap = lambda devices: devices) -> None:
+Wrap = Callable[[Parts], Parts]
+
+
+def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
     """Runs a node until SIGTERM or SIGINT; the second one ends it at once.
 
     Args:
         settings: where everything is.
-        wrap: puts something between agent and devices, as the tests' dishonest nodes do.
+        wrap: puts something between agent and devices or tracer, as the tests' dishonest nodes do.
 
     Raises:
         InvalidInputError: settings, key or deployment are missing or wrong.
@@ -66,7 +70,8 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda devices: devices) -> N
         stack.enter_context(ray_connection(settings))
         devices = ray_devices(settings)
         log.info("devices_examined", backends=devices.examine())
-        agent = stack.enter_context(agent_of(settings, Parts(signer=signer, devices=wrap(devices))))
+        parts = wrap(Parts(signer=signer, devices=devices, tracer=row_tracer(settings)))
+        agent = stack.enter_context(agent_of(settings, parts))
         stop = partial(_stop, agent)
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
@@ -90,11 +95,13 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             clock=SystemClock(),
             members={url: _member(url, stack) for url in _members(settings)},
             devices=parts.devices,
+            tracer=parts.tracer,
             runner=_runner(settings) if settings.jobs else None,
             state=state,
             home=settings.folder,
+            reserve_wei=Wei(settings.reserve_wei),
         )
-        first_block = max(deployment.block, chain.block("latest").number - settings.lookback_blocks)
+        first_block = first_block_of(chain, deployment.block, settings.lookback_blocks, tools.params.compute_court)
         yield Agent(tools, first_block=first_block, poll_ms=settings.poll_ms)
 
 
@@ -149,6 +156,13 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
 
     options = DeviceOptions(gpus=settings.gpus, threads=settings.threads, reserved_cpus=settings.reserved_cpus)
     return RayDevices(options, randbelow)
+
+
+def row_tracer(settings: NodeSettings) -> RowTracer:
+    """What computes accused rows again; Ray must be connected."""
+    from node.court.tracer import RayRowTracer
+
+    return RayRowTracer(settings.threads)
 
 
 def _ray_arguments(settings: NodeSettings) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from types import MappingProxyType
 from node.model import AcceptedRoot, DevicePlan, JobOffer, View
 from node.ports import FinishedRun
 from swarm_chain.core.compute import ComputeChallenge
+from swarm_chain.core.kinds import AccusationState
 from swarm_chain.core.model import BlockRef, WindowRecord
-from swarm_chain.core.units import EpochNumber, JobId, ProviderId, RootIndex, WindowId
+from swarm_chain.core.units import EpochNumber, Hash32, JobId, ProviderId, RootIndex, WindowId
+from swarm_chain.court.model import CourtView, RowEvidence
 
 RunKey = tuple[WindowId, int]
 
@@ -22,11 +24,15 @@ class ChainSight:
     windows: Mapping[WindowId, WindowRecord] = field(default_factory=lambda: MappingProxyType({}))
     jobs: Mapping[JobId, JobOffer] = field(default_factory=lambda: MappingProxyType({}))
     roots: Mapping[RootIndex, AcceptedRoot] = field(default_factory=lambda: MappingProxyType({}))
+    court: CourtView = field(default_factory=CourtView)
 
 
 @dataclass(slots=True, kw_only=True)
 class Memory:
-    """The agent's mutable half. `heads` are runs that are computed but not signed."""
+    """The agent's mutable half. `heads` are runs that are computed but not signed; `evidence` is of accused rows.
+
+    `reserve_ms` and `can_defend` are of the last look at the key's balance; `accusations_told` is what was logged.
+    """
 
     sight: ChainSight | None = None
     view: View | None = None
@@ -37,6 +43,12 @@ class Memory:
     heads: dict[RunKey, FinishedRun] = field(default_factory=dict)
     active_jobs: set[JobId] = field(default_factory=set)
     kept_epochs: set[EpochNumber] = field(default_factory=set)
+    tracing: set[Hash32] = field(default_factory=set)
+    evidence: dict[Hash32, RowEvidence] = field(default_factory=dict)
+    given_up: set[Hash32] = field(default_factory=set)
+    reserve_ms: int | None = None
+    can_defend: bool = True
+    accusations_told: dict[Hash32, AccusationState] | None = None
     draining: bool = False
 
     @property

@@ -1,6 +1,6 @@
 """Frozen values of an agent: what it sees, what it remembers, what it will do next."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape
@@ -19,6 +19,7 @@ from swarm_chain.core.units import (
     Timestamp,
     WindowId,
 )
+from swarm_chain.court.model import CourtView, MoveKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class View:
     announced: tuple[WindowRecord, ...] = ()
     jobs: tuple[JobOffer, ...] = ()
     roots: tuple[AcceptedRoot, ...] = ()
+    court: CourtView = field(default_factory=CourtView)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,9 @@ class OwnJob:
 class Own:
     """What the agent remembers and what runs at the moment.
 
-    `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for.
+    `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for. `sending` are purposes of
+    transactions under way; `tracing`, `traced` and `given_up` are accusations whose row is computed again, is at hand, or
+    turned out to be indefensible.
     """
 
     now_ms: int
@@ -126,6 +130,12 @@ class Own:
     jobs: tuple[OwnJob, ...] = ()
     active_jobs: frozenset[JobId] = frozenset()
     kept_epochs: frozenset[EpochNumber] = frozenset()
+    oldest_heads: WindowId | None = None
+    sending: frozenset[str] = frozenset()
+    tracing: frozenset[Hash32] = frozenset()
+    traced: frozenset[Hash32] = frozenset()
+    given_up: frozenset[Hash32] = frozenset()
+    reserve_ms: int | None = None
     takes_jobs: bool = False
     draining: bool = False
 
@@ -186,7 +196,7 @@ class SendProof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetHeads:
-    """Drop what is only needed for openings of windows that nobody can ask about any more."""
+    """Drop what is only needed for openings of windows that nobody can ask about or accuse any more."""
 
     before: WindowId
 
@@ -243,6 +253,26 @@ class CloseJob:
     reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRow:
+    """Have an accused row computed again."""
+
+    accusation_id: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defend:
+    """Make the move this node owes in an accusation against it."""
+
+    accusation_id: Hash32
+    kind: MoveKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReserve:
+    """See whether the node key could pay for a defence."""
+
+
 Action = (
     SendHeartbeat
     | FetchPlans
@@ -259,4 +289,7 @@ Action = (
     | SendReceipt
     | SendCheckpoints
     | CloseJob
+    | TraceRow
+    | Defend
+    | CheckReserve
 )

@@ -5,8 +5,17 @@ from typing import Protocol
 
 from node.model import DevicePlan
 from swarm_chain.core.compute import ComputeChallenge
-from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
+from swarm_chain.core.model import (
+    Commitment,
+    Heartbeat,
+    Receipt,
+    SettlementLeaf,
+    SignedCommitment,
+    SignedProof,
+    WindowRecord,
+)
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature
+from swarm_chain.court.model import RowEvidence
 from swarm_chain.reference.spec import TrainSpec
 
 
@@ -48,6 +57,26 @@ class FinishedJob:
     device_ms: int
     exit_code: int
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccusedRow:
+    """A row to defend. `heads` are those of its run, m·64 bytes; empty where they are lost."""
+
+    accusation_id: Hash32
+    commitment: Commitment
+    challenge: ComputeChallenge
+    row: int
+    heads: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedRow:
+    """Evidence of an accused row; or why there is none yet."""
+
+    accusation_id: Hash32
+    evidence: RowEvidence | None = None
+    error: str = ""
 
 
 class OracleReader(Protocol):
@@ -107,6 +136,22 @@ class Devices(Protocol):
 
     def finished(self) -> tuple[FinishedRun, ...]:
         """Runs that ended since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Stops what runs."""
+        ...
+
+
+class RowTracer(Protocol):
+    """Computes accused rows again, beside the devices and never on them."""
+
+    def start(self, accused: AccusedRow) -> None:
+        """Starts a trace and returns at once."""
+        ...
+
+    def finished(self) -> tuple[TracedRow, ...]:
+        """Traces that ended since the last call."""
         ...
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from node.court.board import court_steps, urgent_moves
 from node.jobs.board import job_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
 from node.windows import window_steps
@@ -21,7 +22,14 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
     """
     if view.provider_id == 0:
         return ()
-    return (*_heartbeat(own, params), *window_steps(view, own), *job_steps(view, own), *_proofs(view, own))
+    return (
+        *_heartbeat(own, params),
+        *urgent_moves(view, own, params),
+        *window_steps(view, own),
+        *court_steps(view, own, params),
+        *job_steps(view, own),
+        *_proofs(view, own),
+    )
 
 
 def is_idle(own: Own) -> bool:

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import structlog
 
-from node.ports import Devices, JobRunner, OracleInbox, OracleReader
+from node.ports import Devices, JobRunner, OracleInbox, OracleReader, RowTracer
 from node.transactions import Outbox
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.params import Params
 from swarm_chain.core.signing import domain_separator
-from swarm_chain.core.units import Address, Hash32
+from swarm_chain.core.units import Address, Hash32, Wei
 from swarm_chain.ports import ChainReader, ChainWriter, Clock, Signer
 
 log = structlog.get_logger()
@@ -32,7 +32,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused."""
+    """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused.
+
+    `reserve_wei` is what the node key should hold of the native coin to pay for a defence.
+    """
 
     deployment: Deployment
     params: Params
@@ -42,9 +45,11 @@ class Tools:
     clock: Clock
     members: Mapping[str, Member]
     devices: Devices
+    tracer: RowTracer
     runner: JobRunner | None
     state: sqlite3.Connection
     home: Path
+    reserve_wei: Wei
 
     @property
     def node(self) -> Address:

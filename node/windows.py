@@ -11,7 +11,6 @@ from node.model import (
     Action,
     DiscardRun,
     FetchPlans,
-    ForgetHeads,
     Own,
     SendCommitment,
     SendProof,
@@ -71,7 +70,7 @@ def window_steps(view: View, own: Own) -> tuple[Action, ...]:
     steps: list[Action] = [*_hand_in(chain, own), *_sign_or_discard(chain, own), *_open(chain, own)]
     for window in _startable(view, own):
         steps.extend(_start(window, own))
-    return (*steps, *_forget(chain, own))
+    return tuple(steps)
 
 
 def _startable(view: View, own: Own) -> Iterator[WindowRecord]:
@@ -138,12 +137,6 @@ def _open(chain: Windows, own: Own) -> Iterator[Action]:
             continue
         for member in sorted(record.delivered - record.opened):
             yield SendProof(window=window, device=commitment.device, member=member)
-
-
-def _forget(chain: Windows, own: Own) -> Iterator[Action]:
-    oldest = min(chain, default=None)
-    if oldest is not None and any(c.signed.commitment.window_id < oldest for c in own.commitments):
-        yield ForgetHeads(before=oldest)
 
 
 def _apply(window: WindowRecord, event: ChainEvent) -> WindowRecord:

@@ -1,7 +1,7 @@
 """Dishonest nodes for tests and the demo, as processes: `python -m tests.cheaters half --folder DIR`.
 
-They share all wiring with an honest node and put a lie between agent and devices. Everything else comes from the
-environment, as for `swarm node run` (SWARM_RPC_URL, SWARM_DEPLOYMENT, SWARM_ORACLE_URL, SWARM_RAY_ADDRESS, …).
+They share all wiring with an honest node and put a lie between agent and devices, or agent and court. Everything else comes
+from the environment, as for `swarm node run` (SWARM_RPC_URL, SWARM_DEPLOYMENT, SWARM_ORACLE_URL, SWARM_RAY_ADDRESS, …).
 """
 
 import argparse
@@ -10,10 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from node.config import load_settings
-from node.main import run_agent
-from node.ports import Devices, FinishedRun
+from node.main import Parts, run_agent
+from node.ports import AccusedRow, Devices, FinishedRun, RowTracer, TracedRow
 from swarm_chain.core.compute import HEAD_BYTES, ComputeChallenge
 from swarm_chain.core.encoding import keccak
+from swarm_chain.core.units import Hash32
+from swarm_chain.court.model import RowEvidence
 
 
 class HalfWorker:
@@ -78,15 +80,60 @@ class SilentWorker:
         self._devices.close()
 
 
-CHEATERS: Mapping[str, Callable[[Devices], Devices]] = {
-    "half": HalfWorker,
-    "silent": SilentWorker,
-}
+class InventingTracer:
+    """Defends invented heads: all states of a row are true but the last, which begins with the head that was committed.
+
+    The answer then opens the committed leaf, and only the last step is false.
+
+    Args:
+        tracer: what computes the true states.
+    """
+
+    def __init__(self, tracer: RowTracer) -> None:
+        self._tracer = tracer
+        self._heads: dict[Hash32, bytes] = {}
+
+    def start(self, accused: AccusedRow) -> None:
+        """Starts an honest trace."""
+        self._tracer.start(accused)
+        self._heads[accused.accusation_id] = accused.heads[accused.row * HEAD_BYTES : (accused.row + 1) * HEAD_BYTES]
+
+    def finished(self) -> tuple[TracedRow, ...]:
+        """Traces that ended, with the committed head at their end."""
+        return tuple(self._dressed(traced) for traced in self._tracer.finished())
+
+    def close(self) -> None:
+        """Stops what runs."""
+        self._tracer.close()
+
+    def _dressed(self, traced: TracedRow) -> TracedRow:
+        if traced.evidence is None:
+            return traced
+        return replace(traced, evidence=with_head(traced.evidence, self._heads.pop(traced.accusation_id)))
+
+
+def half(parts: Parts) -> Parts:
+    """A node that computes half of the rows, and defends the others as long as it can."""
+    return replace(parts, devices=HalfWorker(parts.devices), tracer=InventingTracer(parts.tracer))
+
+
+def silent(parts: Parts) -> Parts:
+    """A node that answers no challenge."""
+    return replace(parts, devices=SilentWorker(parts.devices))
+
+
+CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent}
 
 
 def invented_head(row: int) -> bytes:
     """64 bytes that look like any other head."""
     return keccak(b"low" + row.to_bytes(4, "big")) + keccak(b"high" + row.to_bytes(4, "big"))
+
+
+def with_head(evidence: RowEvidence, head: bytes) -> RowEvidence:
+    """Evidence whose last state begins with another head."""
+    *states, last = evidence.trace.states
+    return replace(evidence, trace=replace(evidence.trace, states=(*states, head + last[HEAD_BYTES:])))
 
 
 def main() -> None:

@@ -4,9 +4,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from node.agent import Agent
+from node.court.worker import trace_accused
 from node.jobs.worker import TrainingResult, checkpoint_path, run_training
 from node.model import DevicePlan
-from node.ports import CheckpointUpload, EpochProof, FinishedJob, FinishedRun
+from node.ports import AccusedRow, CheckpointUpload, EpochProof, FinishedJob, FinishedRun, TracedRow
 from node.prove import checked_heads
 from node.state import open_state
 from node.tools import Member, Tools
@@ -32,7 +33,7 @@ from swarm_chain.core.signing import (
     receipt_digest,
     require_signed_by,
 )
-from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, WindowId
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, Wei, WindowId
 from swarm_chain.params import load_params
 from swarm_chain.reference.spec import TrainSpec, spec_hash
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
@@ -41,6 +42,7 @@ SHAPE = ComputeShape(m=64, n=64, steps=2)
 PROVIDER = ProviderId(1)
 URL, OTHER_URL = "http://one.oracle", "http://two.oracle"
 PARAMS = load_params("minimal")
+RESERVE_WEI = Wei(10**16)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,6 +159,34 @@ class NumpyDevices:
         self._waiting.clear()
 
 
+class InlineTracer:
+    """RowTracer in this process: a trace is done when `finished` is asked for, unless `busy`; `fault` makes it fail."""
+
+    def __init__(self) -> None:
+        self.busy = False
+        self.fault = ""
+        self.started: list[AccusedRow] = []
+        self._waiting: list[AccusedRow] = []
+
+    def start(self, accused: AccusedRow) -> None:
+        self.started.append(accused)
+        self._waiting.append(accused)
+
+    def finished(self) -> tuple[TracedRow, ...]:
+        if self.busy:
+            return ()
+        done, self._waiting = self._waiting, []
+        return tuple(self._traced(accused) for accused in done)
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+    def _traced(self, accused: AccusedRow) -> TracedRow:
+        if self.fault:
+            return TracedRow(accusation_id=accused.accusation_id, error=self.fault)
+        return TracedRow(accusation_id=accused.accusation_id, evidence=trace_accused(accused, threads=1))
+
+
 class InlineRunner:
     """JobRunner in this process: a job is done when `finished` is asked for."""
 
@@ -196,6 +226,7 @@ class NodeWorld:
         )
         self.members = {url: MemberInMemory(domain=self.domain, node=self.signer.address) for url in (URL, OTHER_URL)}
         self.devices = NumpyDevices()
+        self.tracer = InlineTracer()
         self.runner = InlineRunner(folder / "jobs") if jobs else None
         self.chain.program.view(
             "ProviderRegistry", "providerIdOfNode", lambda storage, _: storage.get("provider", PROVIDER)
@@ -217,9 +248,11 @@ class NodeWorld:
             clock=self.clock,
             members={url: Member(reader=member, inbox=member) for url, member in self.members.items()},
             devices=self.devices,
+            tracer=self.tracer,
             runner=self.runner,
             state=open_state(self.folder / "state.sqlite", self.signer.address),
             home=self.folder,
+            reserve_wei=RESERVE_WEI,
         )
 
     def agent(self) -> Agent:
