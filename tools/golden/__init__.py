@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.golden.epoch_case import epoch_document
+from tools.golden.court import court_document
 from tools.golden.draws import challenge
 from tools.golden.messages import eip712
 from tools.golden.trees import outcomes, report, settlement
@@ -22,6 +23,7 @@ DOCUMENTS = {
     "report": report,
     "eip712": eip712,
     "challenge": challenge,
+    "court": court_document,
 }
 
 

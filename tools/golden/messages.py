@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from swarm_chain.core import checkpoints, encoding, signing
+from swarm_chain.core import checkpoints, encoding, merkle, signing
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, window_id
+from swarm_chain.core.verdicts import PASSED_TYPE, PassedVerdicts, passed_root, passed_tree, verdicts_digest
 from swarm_chain.testing import FakeSigner
 from tools.golden.form import CHAIN_ID, Document, camel, sample_address, sample_hash, text
 
@@ -27,6 +28,7 @@ TYPES = (
     signing.CHECKPOINT_TYPE,
     signing.ADMISSION_TYPE,
     signing.OBSERVATION_TYPE,
+    PASSED_TYPE,
 )
 
 Signed = tuple[str, Document, Hash32]
@@ -50,6 +52,7 @@ def eip712() -> Document:
         "digests": {name: to_hex(digest) for name, _, digest in signed},
         "signatures": {name: to_hex(SIGNER.sign_digest(digest)) for name, _, digest in signed},
         "commitmentLeaf": to_hex(leaf),
+        **_passed(),
     }
 
 
@@ -67,6 +70,9 @@ def commitment(node: Address, device: int) -> Commitment:
         steps=8,
         root=root,
     )
+
+
+PASSED = tuple(signing.commitment_hash(commitment(SIGNER.address, device)) for device in range(3))
 
 
 def _node_messages(domain: Hash32) -> tuple[Signed, ...]:
@@ -103,7 +109,23 @@ def _other_messages(domain: Hash32, registry_domain: Hash32) -> tuple[Signed, ..
             _named(("epoch", "member", "contentHash"), observation),
             signing.observation_digest(domain, *observation),
         ),
+        ("PassedVerdicts", _message(_verdicts()), verdicts_digest(domain, _verdicts())),
     )
+
+
+def _verdicts() -> PassedVerdicts:
+    return PassedVerdicts(epoch=EpochNumber(7), member=SIGNER.address, draws=8, passed_root=passed_root(PASSED))
+
+
+def _passed() -> Document:
+    """The commitments under the signed root with their paths, and the roots of one alone and of none."""
+    tree = passed_tree(PASSED)
+    return {
+        "passed": [to_hex(one) for one in PASSED],
+        "passedPaths": [[to_hex(node) for node in merkle.path(tree, at)] for at in range(len(PASSED))],
+        "passedAloneRoot": to_hex(passed_root(PASSED[:1])),
+        "passedNoneRoot": to_hex(passed_root(())),
+    }
 
 
 def _receipt(node: Address) -> Receipt:
