@@ -26,6 +26,7 @@ CONTRACTS = (
     "RewardSettlement",
     "SlashingCourt",
     "JobEscrow",
+    "ComputeCourt",
 )
 
 

@@ -15,7 +15,7 @@ from swarm_chain.core.errors import InvalidInputError
 if TYPE_CHECKING:
     from swarm_chain.core.params import Params
 
-MAX_CASE_FOR = 864_000  # 10 d: SlashingCourt.MAX_CASE_FOR
+MAX_CASE_FOR = 864_000  # 10 d: MAX_CASE_FOR of both courts
 MAX_ACTIVATION_FOR = 604_800  # 7 d: SettlementRoots.MAX_ACTIVATION_FOR
 
 
@@ -109,6 +109,11 @@ def _bounds(params: "Params") -> tuple[WindowRule, ...]:
             MAX_CASE_FOR,
             ("severe_veto_for", court.severe_veto_for),
             ("severe_execute_for", court.severe_execute_for),
+        ),
+        _rule(
+            "the longest case",
+            MAX_CASE_FOR,
+            ("answer and moves", params.compute_court.longest_for - params.compute_court.accuse_for),
         ),
     )
 

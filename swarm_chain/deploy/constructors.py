@@ -41,6 +41,7 @@ def constructor_arguments(
         "RewardSettlement": (manager, token, registry, vault, sink, _settlement_params(params)),
         "SlashingCourt": (manager, token, registry, vault, settlement, _court_params(params)),
         "JobEscrow": (manager, token, registry, settlement, _escrow_params(params)),
+        "ComputeCourt": (token, registry, vault, at["ChallengeBeacon"], _compute_court_params(params)),
     }
 
 
@@ -98,4 +99,16 @@ def _escrow_params(params: Params) -> dict[str, int]:
         "minBudget": escrow.min_budget_wei,
         "oracleBps": escrow.oracle_bps,
         "burnBps": escrow.burn_bps,
+    }
+
+
+def _compute_court_params(params: Params) -> dict[str, int]:
+    court = params.compute_court
+    return {
+        "accuseFor": court.accuse_for,
+        "answerFor": court.answer_for,
+        "moveFor": court.move_for,
+        "bondWei": court.bond_wei,
+        "slashBps": court.slash_bps,
+        "bountyBps": court.bounty_bps,
     }

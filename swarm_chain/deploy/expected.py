@@ -82,8 +82,8 @@ def expected_answers(plan: DeploymentPlan) -> Iterator[tuple[ContractCall, objec
         if "authority" in getters:
             yield _call(contract, "authority"), plan.deployment.contracts["AccessManager"]
         for name, argument in immutable_arguments(plan, contract).items():
-            if name in getters:
-                yield _call(contract, name), argument.value
+            for getter in getters & {name, argument.name}:
+                yield _call(contract, getter), argument.value
     yield from _access(plan)
 
 
@@ -143,7 +143,7 @@ def _settings(plan: DeploymentPlan) -> Iterator[tuple[ContractCall, object]]:
         "RewardSettlement": {
             "leafDomain": bytes(leaf_domain(SETTLEMENT_TAG, chain_id, at["RewardSettlement"])),
         },
-        "SlashingCourt": {"bondWei": params.court.bond_wei},
+        "ComputeCourt": {"params": plan.steps[CONTRACTS.index("ComputeCourt")].args[-1]},
     }
     for contract, answers in wanted.items():
         for getter, want in answers.items():

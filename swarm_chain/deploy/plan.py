@@ -39,6 +39,7 @@ CONTRACT_ROLES = (
     (MINTER, "RewardSettlement"),
     (SETTLEMENT, "RewardSettlement"),
     (COURT, "SlashingCourt"),
+    (COURT, "ComputeCourt"),
     (ORACLE, "EpochOracle"),
     (VAULT, "StakeVault"),
     (VAULT, "RewardSettlement"),
