@@ -128,6 +128,11 @@ abstract contract Deployment is Test {
         return IJobEscrow.EscrowParams({judgeFor: 5 days, minBudget: 1e18, oracleBps: 500, burnBps: 500});
     }
 
+    /// @dev A test may want the beacon, which every seed and signature names, at a certain address.
+    function _newBeacon() internal virtual returns (ChallengeBeacon) {
+        return new ChallengeBeacon(oracle);
+    }
+
     function oracleMember(uint256 index) internal returns (address) {
         return makeAddr(string.concat("member", vm.toString(index)));
     }
@@ -180,7 +185,7 @@ abstract contract Deployment is Test {
             members[i] = oracleMember(i);
         }
         oracle = new EpochOracle(address(manager), epochParams(), members, QUORUM);
-        beacon = new ChallengeBeacon(oracle);
+        beacon = _newBeacon();
         limits = new ReportLimits(registry, limitParams());
         settlement = new RewardSettlement(address(manager), token, registry, vault, sink, settlementParams());
         court = new SlashingCourt(address(manager), token, registry, vault, settlement, courtParams());
