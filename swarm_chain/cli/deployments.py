@@ -17,13 +17,14 @@ from swarm_chain.deploy import (
     TRIAL_PRESETS,
     DeploymentPlan,
     check_separation,
+    compare,
+    differing,
     load_plan,
     plan_deployment,
     plan_document,
     read_origin,
     run_plan,
     save_plan,
-    verify_plan,
 )
 from swarm_chain.params import load_params
 
@@ -83,7 +84,11 @@ def verify_file(session: Session, file: Path | None, expected: Given) -> None:
         plan = plan_deployment(plan.params, roles, plan.origin)
     reader = Web3Reader(session.settings.endpoints, plan.deployment)
     with session.output.progress("comparing the chain with the plan"):
-        compared = verify_plan(plan, reader)
+        compared, found = compare(plan, reader)
+    if found:
+        rows = [(difference.what, difference.want, difference.have) for difference in found]
+        session.output.show(found, table("not as planned", ("what", "planned", "on the chain"), rows))
+        raise differing(found)
     session.output.show(
         {"chainId": plan.origin.chain_id, "file": str(path), "compared": compared, "differences": []},
         facts("as planned", {"file": path, "facts compared": compared, "params": plan.params.name}),

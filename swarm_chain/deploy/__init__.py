@@ -8,7 +8,7 @@ from swarm_chain.deploy.files import load_deployment, load_plan, save_deployment
 from swarm_chain.deploy.plan import DeploymentPlan, Origin, plan_deployment
 from swarm_chain.deploy.roles import TRIAL_PRESETS, Roles, check_separation
 from swarm_chain.deploy.run import deploy, read_origin, run_plan
-from swarm_chain.deploy.verify import verify_plan
+from swarm_chain.deploy.verify import compare, differing, verify_plan
 from swarm_chain.deploy.words import plan_document
 
 __all__ = [
@@ -17,7 +17,9 @@ __all__ = [
     "Origin",
     "Roles",
     "check_separation",
+    "compare",
     "deploy",
+    "differing",
     "load_deployment",
     "load_plan",
     "plan_deployment",

@@ -1,6 +1,6 @@
 """Compares a chain with a plan, all at one block: code, immutables, getters, and every role the events tell of."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple, TypeVar
 
@@ -54,14 +54,19 @@ def verify_plan(plan: DeploymentPlan, reader: Web3Reader) -> int:
     """
     compared, found = compare(plan, reader)
     if found:
-        first = found[0]
-        raise InconsistentError(
-            f"the deployment is not as planned: {first.what} is {first.have}, planned {first.want}",
-            code="deployment_differs",
-            fix="do not use it: find out who changed it, or deploy again from a fresh account into another file",
-            values={"differences": [asdict(difference) for difference in found]},
-        )
+        raise differing(found)
     return compared
+
+
+def differing(found: Sequence[Difference]) -> InconsistentError:
+    """The refusal of a chain that differs; `values` lists all differences."""
+    first = found[0]
+    return InconsistentError(
+        f"the deployment is not as planned: {first.what} is {first.have}, planned {first.want}",
+        code="deployment_differs",
+        fix="do not use it: find out who changed it, or deploy again from a fresh account into another file",
+        values={"differences": [asdict(difference) for difference in found]},
+    )
 
 
 def compare(plan: DeploymentPlan, reader: Web3Reader) -> tuple[int, tuple[Difference, ...]]:

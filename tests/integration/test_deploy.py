@@ -12,7 +12,7 @@ from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import Web3Writer, send_and_wait
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import ZERO_ADDRESS
+from swarm_chain.core.units import ZERO_ADDRESS, Timestamp
 from swarm_chain.deploy import DeploymentPlan, Roles, plan_deployment, read_origin, run_plan, verify_plan
 from swarm_chain.devnet import Devnet
 from swarm_chain.params import load_params
@@ -32,7 +32,7 @@ class CuttingClock:
 
     waits_left: int
 
-    def now(self) -> int:
+    def now(self) -> Timestamp:
         return SystemClock().now()
 
     def monotonic_ms(self) -> int:
@@ -51,7 +51,7 @@ class MiningClock:
 
     chain: Devnet
 
-    def now(self) -> int:
+    def now(self) -> Timestamp:
         return SystemClock().now()
 
     def monotonic_ms(self) -> int:
