@@ -111,7 +111,10 @@ contract ComputeCourt is ComputeCases {
         bytes32 root = record.hashesRoot;
         require(IndexedTree.proven(at.path, root, step, at.hash), HashNotProven(step));
         bytes32 hashBefore = step == 0 ? bytes32(0) : before.hash;
-        require(step == 0 || IndexedTree.proven(before.path, root, step - 1, hashBefore), HashNotProven(step - 1));
+        // Not `require(step == 0 || …)`: the arguments of its error are evaluated first, and step - 1 of step 0 underflows.
+        if (step != 0) {
+            require(IndexedTree.proven(before.path, root, step - 1, hashBefore), HashNotProven(step - 1));
+        }
 
         (record.step, record.hashBefore, record.hashAt) = (step, hashBefore, at.hash);
         uint48 deadline = _advance(record, AccusationState.Picked);
