@@ -227,6 +227,7 @@ class NodeWorld:
         self.members = {url: MemberInMemory(domain=self.domain, node=self.signer.address) for url in (URL, OTHER_URL)}
         self.devices = NumpyDevices()
         self.tracer = InlineTracer()
+        self.reserve_wei = RESERVE_WEI
         self.runner = InlineRunner(folder / "jobs") if jobs else None
         self.chain.program.view(
             "ProviderRegistry", "providerIdOfNode", lambda storage, _: storage.get("provider", PROVIDER)
@@ -252,7 +253,7 @@ class NodeWorld:
             runner=self.runner,
             state=open_state(self.folder / "state.sqlite", self.signer.address),
             home=self.folder,
-            reserve_wei=RESERVE_WEI,
+            reserve_wei=self.reserve_wei,
         )
 
     def agent(self) -> Agent:
