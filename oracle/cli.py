@@ -75,6 +75,7 @@ def replay(
         "epoch": epoch,
         "reportHash": "0x" + found.report_hash.hex(),
         "replayedHash": "0x" + found.replayed_hash.hex(),
+        "passedRoot": "0x" + found.passed_root.hex(),
         "matches": found.matches,
         "difference": found.difference,
     }

@@ -9,6 +9,7 @@ from oracle.model import PreviousEpoch
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.manifest import parse_manifest
 from oracle.publish.previous import previous_root, read_previous
+from oracle.publish.verdicts import VERDICTS
 from oracle.replay import Replay, replay_epoch
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment, RootRecord
@@ -44,7 +45,7 @@ def replay_published(
     report_hash = Hash32(cast(bytes, reader.call(processed)))
     if not any(report_hash):
         raise InvalidInputError(f"epoch {epoch} has no report on chain", code="unknown_epoch", fix="see /v1/epochs")
-    documents = _documents(source, epoch)
+    documents = _documents(source, epoch) | _verdicts(source, epoch)
     ref_block = reader.block(parse_bundle(documents["bundle"]).ref_block.number)  # the chain's word, not the bundle's
     state = advance_to(reader, before(reader, deployment.block), ref_block)
     previous = _previous(source, previous_root(state))
@@ -58,6 +59,15 @@ def _documents(source: Source, epoch: int) -> dict[str, bytes]:
     for entry in parse_manifest(documents["manifest"]).shards:
         documents[f"shards/{entry.index}"] = source.get_bytes(f"/v1/epochs/{epoch}/shards/{entry.index}")
     return documents
+
+
+def _verdicts(source: Source, epoch: int) -> dict[str, bytes]:
+    try:
+        return {VERDICTS: source.get_bytes(f"/v1/epochs/{epoch}/{VERDICTS}")}
+    except InvalidInputError as error:
+        if error.code != "unknown_document":
+            raise
+        return {}  # a reader without a key signs none; the report is checked all the same
 
 
 def _previous(source: Source, root: RootRecord | None) -> PreviousEpoch | None:

@@ -11,18 +11,24 @@ from oracle.consensus.bundle import check_bundle
 from oracle.model import Network, PreviousEpoch
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.report import build_report
+from oracle.publish.verdicts import VERDICTS, verdicts_fault
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ChainState
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32
+from swarm_chain.core.verdicts import passed_root
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a replay found; `difference` names the first document that differs and where, empty if all is the same."""
+    """What a replay found; `difference` names the first document that differs and where, empty if all is the same.
+
+    `passed_root` is over the commitments the replay passed; a member whose verdicts were given signed the same one.
+    """
 
     epoch: EpochNumber
     report_hash: Hash32
     replayed_hash: Hash32
+    passed_root: Hash32
     difference: str = ""
 
     @property
@@ -41,14 +47,14 @@ def replay_epoch(
     """Rebuild an epoch from its bundle and compare.
 
     Args:
-        documents: published bytes by name: manifest, bundle, state, shards/0, …
+        documents: published bytes by name: manifest, bundle, state, shards/0, …; and verdicts, if the member signed any.
         report_hash: what the chain holds for the epoch (EpochOracle.processedHash).
         state: the chain, folded up to the reference block of the epoch by whoever replays.
         previous: the report before, read and verified by `publish.previous`; None for the first.
         network: contracts, genesis and params.
 
     Returns:
-        Both hashes and the first difference, looked for in the order bundle, state, shards, manifest, report hash.
+        Both hashes and the first difference, looked for in the order bundle, state, shards, manifest, report hash, verdicts.
 
     Raises:
         InvalidInputError: no bundle was published, or it is one no member may vote on.
@@ -60,14 +66,17 @@ def replay_epoch(
     check_bundle(bundle, state, previous.manifest_hash if previous else ZERO_HASH, network)
     rebuilt = build_report(state, bundle, previous, network)
     again = rebuilt.documents()
-    names = sorted({*documents, *again}, key=_rank)
+    names = sorted({*documents, *again} - {VERDICTS}, key=_rank)
     differences = (_difference(name, documents.get(name), again.get(name)) for name in names)
     hashes = "" if rebuilt.report_hash == report_hash else "report hash differs from the one on chain"
+    signed = documents.get(VERDICTS)
+    fault = "" if signed is None else verdicts_fault(signed, bundle.epoch, rebuilt.passed, state.members, network)
     return Replay(
         epoch=bundle.epoch,
         report_hash=report_hash,
         replayed_hash=rebuilt.report_hash,
-        difference=next(filter(None, differences), hashes),
+        passed_root=passed_root(rebuilt.passed),
+        difference=next(filter(None, (*differences, hashes, fault)), ""),
     )
 
 

@@ -25,6 +25,7 @@ from oracle.publish.answers import dump_document, explain_document, outcomes_doc
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.report import PublishedEpoch
 from oracle.publish.trees import settlement_domain
+from oracle.publish.verdicts import VERDICTS
 from oracle.store import documents
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
@@ -32,7 +33,7 @@ from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import Address, EpochNumber, ProviderId
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-DOCUMENTS = frozenset({"manifest", "bundle", "state"})
+DOCUMENTS = frozenset({"manifest", "bundle", "state", VERDICTS})
 
 
 def public_routes(member: Member, contracts: Mapping[str, Address]) -> APIRouter:
@@ -98,10 +99,10 @@ def epoch_routes(member: Member, rates: Rates) -> APIRouter:
     @router.get(
         "/{name}",
         response_class=Response,
-        responses=errors(404) | raw("application/json", "Canonical JSON, the exact bytes that were hashed."),
+        responses=errors(404) | raw("application/json", "Canonical JSON, the exact bytes that were hashed or signed."),
     )
     def document(epoch: EpochPath, name: str) -> Response:
-        """The manifest, bundle or state of an epoch."""
+        """The manifest, bundle or state of an epoch, or the verdicts this member signed."""
         if name not in DOCUMENTS:
             raise InvalidInputError(f"no document {name[:40]!r}", code="unknown_document", fix="see /docs")
         return _document(member, epoch, name, "application/json")

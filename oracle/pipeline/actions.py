@@ -33,6 +33,8 @@ from oracle.pipeline.sight import Sight
 from oracle.pipeline.transact import transact
 from oracle.publish.answers import outcome_path
 from oracle.publish.bundle import bundle_bytes, parse_bundle
+from oracle.publish.report import PublishedEpoch
+from oracle.publish.verdicts import VERDICTS, sign_verdicts
 from oracle.store import documents, evidence
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, RejectedError, UnavailableError
@@ -128,10 +130,17 @@ def _assemble(member: Member, sight: Sight, action: AssembleBundle) -> None:
 def _build(member: Member, _sight: Sight, action: BuildReport) -> None:
     started_ms = member.clock.monotonic_ms()
     built = member.archive.build(parse_bundle(_kept(member, action.epoch, "bundle")))
-    contents = {**built.documents(), REPORT_HASH: built.report_hash}
+    contents = {**built.documents(), REPORT_HASH: built.report_hash, **_signed_verdicts(member, built)}
     documents.save_documents(member.engine, action.epoch, contents)
     member.metrics.build_took(member.clock.monotonic_ms() - started_ms)
     log.info("report_built", epoch=action.epoch, root=to_hex(built.report.root), report_hash=to_hex(built.report_hash))
+
+
+def _signed_verdicts(member: Member, built: PublishedEpoch) -> dict[str, bytes]:
+    # Kept in one transaction with the report, before anyone can ask for it: two different ones would be a lie each.
+    if member.signer is None:
+        return {}
+    return {VERDICTS: sign_verdicts(built.report.epoch, built.passed, member.network, member.signer)}
 
 
 def _publish(member: Member, _sight: Sight, action: Publish) -> None:

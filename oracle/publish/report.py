@@ -13,6 +13,7 @@ from oracle.publish.manifest import Manifest, manifest_bytes, shard_entries
 from oracle.publish.shards import shard_bytes
 from oracle.publish.state import state_bytes
 from oracle.publish.trees import outcome_leaves, settlement_domain, settlement_tree
+from oracle.publish.verdicts import passed_commitments
 from oracle.settle import settle_epoch
 from oracle.trees import small_root, small_tree
 from swarm_chain.core import merkle
@@ -26,7 +27,10 @@ _REFERENCE = NumpyCompute()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedEpoch:
-    """A report with its documents and everything it follows from; trees as `merkle.build_tree` lays them out."""
+    """A report with its documents and everything it follows from; trees as `merkle.build_tree` lays them out.
+
+    `passed` are the hashes of the commitments that passed, which each member signs for itself.
+    """
 
     report: Report
     report_hash: Hash32
@@ -38,6 +42,7 @@ class PublishedEpoch:
     outcomes_tree: bytes
     facts: EpochFacts
     settlement: Settlement
+    passed: tuple[Hash32, ...] = ()
 
     def documents(self) -> dict[str, bytes]:
         """Every published document by name: manifest, bundle, state, shards/0, shards/1, …"""
@@ -89,6 +94,7 @@ def build_report(
         outcomes_tree=outcomes,
         facts=facts,
         settlement=settlement,
+        passed=passed_commitments(facts, bundle),
     )
 
 

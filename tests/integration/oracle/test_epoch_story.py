@@ -54,6 +54,9 @@ def _replays(member: MemberProgram, epoch: int) -> None:
     document = json.loads(done.stdout)
     assert document["matches"] is True
     assert document["reportHash"] == document["replayedHash"] != "0x" + bytes(32).hex()
+    signed = member.get(f"/v1/epochs/{epoch}/verdicts")
+    assert len(signed["passed"]) == 4
+    assert signed["passedRoot"] == document["passedRoot"]
 
 
 def _tampered_bundle_is_named(member: MemberProgram, epoch: int) -> None:

@@ -6,9 +6,13 @@ import pytest
 
 from oracle.publish.bundle import bundle_bytes
 from oracle.publish.report import build_report
+from oracle.publish.verdicts import VERDICTS, sign_verdicts
 from oracle.replay import replay_epoch
+from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Hash32, Wei
+from swarm_chain.core.verdicts import passed_root
+from swarm_chain.testing import FakeSigner
 from tests.oracle_world import NETWORK, Device, previous_of, provider, scene
 
 PROVIDERS = (provider(1, "alice"), provider(2, "mallory"))
@@ -57,6 +61,18 @@ def test_replay_when_the_chain_holds_another_hash_then_says_so() -> None:
     replayed = replay_epoch(SECOND.documents(), Hash32(b"\1" * 32), NEXT.state, BEFORE, NETWORK)
 
     assert replayed.difference == "report hash differs from the one on chain"
+
+
+def test_replay_when_verdicts_are_given_then_checked_against_what_the_replay_passes() -> None:
+    member, epoch = FakeSigner("member 1"), SECOND.report.epoch
+    honest = {**SECOND.documents(), VERDICTS: sign_verdicts(epoch, SECOND.passed, NETWORK, member)}
+    lenient = {**SECOND.documents(), VERDICTS: sign_verdicts(epoch, SECOND.passed[:1], NETWORK, member)}
+
+    right = replay_epoch(honest, SECOND.report_hash, NEXT.state, BEFORE, NETWORK)
+    wrong = replay_epoch(lenient, SECOND.report_hash, NEXT.state, BEFORE, NETWORK)
+
+    assert (right.matches, right.passed_root) == (True, passed_root(SECOND.passed))
+    assert wrong.difference == f"verdicts leave out commitment {to_hex(SECOND.passed[1])}, which passes"
 
 
 def test_replay_when_the_report_was_built_on_other_leaves_then_found() -> None:

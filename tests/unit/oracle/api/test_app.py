@@ -50,6 +50,7 @@ def test_error_when_the_database_is_away_then_503() -> None:
     [
         ("/v1/nothing", 404),
         ("/v1/epochs/0/manifest", 404),
+        ("/v1/epochs/0/verdicts", 404),
         ("/v1/epochs/0/nothing", 404),
         ("/v1/epochs/0/shards/0", 404),
         ("/v1/epochs/0/outcomes", 404),

@@ -108,6 +108,19 @@ def test_signed_messages_are_eip712_for_eth_account_too(name: str) -> None:
     assert Account.recover_message(signable, signature=g["signatures"][name]) == g["signer"]
 
 
+def test_passed_commitments_lead_to_the_signed_root() -> None:
+    g = _load("eip712")
+    leaves = [keccak(keccak(_bytes(one))) for one in g["passed"]]
+    signed = _bytes(g["messages"]["PassedVerdicts"]["passedRoot"])
+    alone = b"".join(sorted((leaves[0], keccak(keccak(bytes(32))))))
+
+    for leaf, path in zip(leaves, g["passedPaths"], strict=True):
+        assert verify(signed, leaf, [_bytes(node) for node in path])
+    assert len(leaves) == 3
+    assert _bytes(g["passedAloneRoot"]) == keccak(alone)
+    assert _bytes(g["passedNoneRoot"]) == bytes(32)
+
+
 def test_challenge_seeds_are_abi_encodings() -> None:
     g = _load("challenge")
     seed = keccak(encode(["bytes32"] * 3, [_bytes(g[name]) for name in ("prevrandao", "previousBlockHash", "secret")]))

@@ -48,8 +48,14 @@ def test_version_changes_with_every_number(name: str, value: str) -> None:
         (lambda: _with("draws", "true"), "no non-negative integer"),
         (lambda: _with("minimum_wei", '"1e21"'), "no non-negative integer"),
         (lambda: MINIMAL.replace("compute = 4000", "compute = 4001"), "add up to 10000"),
-        (lambda: _with("min_unbonding_for", "199"), r"min_unbonding_for is 199 s, it must be at least epoch 60 .* veto 30 \+ grace 60 = 230 s"),
-        (lambda: _with("min_unbonding_for", "599"), r"min_unbonding_for is 599 s, it must be at least accuse 300 \+ answer and moves 300 = 600"),
+        (
+            lambda: _with("min_unbonding_for", "199"),
+            r"min_unbonding_for is 199 s, it must be at least epoch 60 .* veto 30 \+ grace 60 = 230 s",
+        ),
+        (
+            lambda: _with("min_unbonding_for", "599"),
+            r"min_unbonding_for is 599 s, it must be at least accuse 300 \+ answer and moves 300 = 600",
+        ),
         (lambda: _with("accuse_for", "301"), "accuse 301"),
         (lambda: _with("max_offence_age_for", "601"), "must be at least max_offence_age_for 601"),
         (lambda: _with("slash_bps", "0"), "a conviction takes nothing"),
