@@ -7,7 +7,7 @@ from typing import Any
 
 from swarm_chain.abi import CONTRACTS, load_artifact
 from swarm_chain.adapters.contracts import function_selector
-from swarm_chain.core.encoding import SETTLEMENT_TAG, keccak, leaf_domain, word
+from swarm_chain.core.encoding import JOB_TAG, SETTLEMENT_TAG, VIOLATION_TAG, keccak, leaf_domain, word
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.signing import domain_separator
@@ -24,6 +24,7 @@ from swarm_chain.deploy.plan import (
 PROPOSER_ROLE, CANCELLER_ROLE, EXECUTOR_ROLE = (
     keccak(f"{name}_ROLE".encode()) for name in ("PROPOSER", "CANCELLER", "EXECUTOR")
 )
+_LEAF_TAGS = {"RewardSettlement": SETTLEMENT_TAG, "SlashingCourt": VIOLATION_TAG, "JobEscrow": JOB_TAG}
 # OpenZeppelin's ShortString: the text, zeros, its length in the last byte.
 _SWARM, _ONE = (text.ljust(31, b"\0") + bytes([len(text)]) for text in (b"Swarm", b"1"))
 
@@ -45,9 +46,10 @@ def constructor_values(plan: DeploymentPlan, contract: str) -> tuple[Argument, .
 
 
 def immutable_arguments(plan: DeploymentPlan, contract: str) -> dict[str, Argument]:
-    """Immutables of a contract by name, each with the constructor argument it holds; EIP-712's are not among them."""
+    """Immutables of a contract by name, each with the constructor argument it holds; those that follow from the address
+    and the chain are not among them."""
     given = {_shouted(argument.name): argument for argument in constructor_values(plan, contract)}
-    names = [name for name in load_artifact(contract).immutables if not name.startswith("_")]
+    names = [name for name in load_artifact(contract).immutables if name not in _derived_words(plan, contract)]
     return {name: given.get(name) or given.get(f"{name}_FOR") or _unexplained(contract, name) for name in names}
 
 
@@ -57,21 +59,9 @@ def immutable_words(plan: DeploymentPlan, contract: str) -> dict[str, bytes]:
     Raises:
         InconsistentError: an immutable is no constructor argument, so nobody could tell what it should be.
     """
-    at, chain_id = plan.deployment.contracts[contract], plan.origin.chain_id
-    eip712 = {
-        "_cachedDomainSeparator": bytes(domain_separator(chain_id, at)),
-        "_cachedChainId": word(chain_id),
-        "_cachedThis": word(at),
-        "_hashedName": bytes(keccak(b"Swarm")),
-        "_hashedVersion": bytes(keccak(b"1")),
-        "_name": _SWARM,
-        "_version": _ONE,
-    }
-    found = {name: word(argument.value) for name, argument in immutable_arguments(plan, contract).items()}
-    for name in load_artifact(contract).immutables:
-        if name not in found:
-            found[name] = eip712.get(name) or word(_unexplained(contract, name).value)
-    return found
+    derived = _derived_words(plan, contract)
+    given = {name: word(argument.value) for name, argument in immutable_arguments(plan, contract).items()}
+    return {name: derived.get(name) or given[name] for name in load_artifact(contract).immutables}
 
 
 def expected_answers(plan: DeploymentPlan) -> Iterator[tuple[ContractCall, object]]:
@@ -168,6 +158,23 @@ def _access(plan: DeploymentPlan) -> Iterator[tuple[ContractCall, object]]:
             selector = function_selector(contract, function)
             want = functions.get((at[contract], bytes(selector)), ADMIN)
             yield _call("AccessManager", "getTargetFunctionRole", at[contract], selector), want
+
+
+def _derived_words(plan: DeploymentPlan, contract: str) -> dict[str, bytes]:
+    """Immutables that no argument gives: EIP-712's and the domain of leaves follow from the chain and the address."""
+    at, chain_id = plan.deployment.contracts[contract], plan.origin.chain_id
+    eip712 = {
+        "_cachedDomainSeparator": bytes(domain_separator(chain_id, at)),
+        "_cachedChainId": word(chain_id),
+        "_cachedThis": word(at),
+        "_hashedName": bytes(keccak(b"Swarm")),
+        "_hashedVersion": bytes(keccak(b"1")),
+        "_name": _SWARM,
+        "_version": _ONE,
+    }
+    tag = _LEAF_TAGS.get(contract)
+    leaves = {"LEAF_DOMAIN": bytes(leaf_domain(tag, chain_id, at)), "CHAIN_ID": word(chain_id)} if tag else {}
+    return eip712 | leaves
 
 
 def _parts(spec: Mapping[str, Any], value: Any) -> Iterator[Argument]:
