@@ -9,7 +9,12 @@ from swarm_chain.core.errors import UnavailableError
 
 
 def run_tool(
-    command: Sequence[str], *, folder: Path, settings: Mapping[str, str], good_statuses: tuple[int, ...] = (0,)
+    command: Sequence[str],
+    *,
+    folder: Path,
+    settings: Mapping[str, str],
+    good_statuses: tuple[int, ...] = (0,),
+    timeout_s: int | None = None,
 ) -> str:
     """Standard output of a program.
 
@@ -18,13 +23,21 @@ def run_tool(
         folder: where it runs.
         settings: environment variables on top of this process's own.
         good_statuses: exit statuses that are an answer; analysers use theirs to say that they found something.
+        timeout_s: seconds it may take; None means any time.
 
     Raises:
         UnavailableError: the program is missing, or it ended with any other status.
+        subprocess.TimeoutExpired: it took longer.
     """
     try:
         done = subprocess.run(
-            command, cwd=folder, env={**os.environ, **settings}, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env={**os.environ, **settings},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout_s,
         )
     except FileNotFoundError as error:
         raise UnavailableError(f"{command[0]} is not installed", fix="run 'make audit', which installs it") from error

@@ -7,7 +7,9 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {JobEscrow} from "../../src/JobEscrow.sol";
 import {IExpiringPause} from "../../src/interfaces/IExpiringPause.sol";
 import {IJobEscrow} from "../../src/interfaces/IJobEscrow.sol";
+import {IProviderRegistry} from "../../src/interfaces/IProviderRegistry.sol";
 import {IRewardSettlement} from "../../src/interfaces/IRewardSettlement.sol";
+import {ISwarmToken} from "../../src/interfaces/ISwarmToken.sol";
 import {JobOutcome} from "../../src/types/Outcomes.sol";
 import {Admissions} from "../utils/Admissions.sol";
 import {CallbackToken} from "../utils/CallbackToken.sol";
@@ -39,6 +41,10 @@ contract JobEscrowTest is Reports {
         IJobEscrow.EscrowParams memory params = escrowParams();
         vm.expectRevert(IJobEscrow.ZeroAddress.selector);
         new JobEscrow(address(manager), token, registry, IRewardSettlement(address(0)), params);
+        vm.expectRevert(IJobEscrow.ZeroAddress.selector);
+        new JobEscrow(address(manager), ISwarmToken(address(0)), registry, settlement, params);
+        vm.expectRevert(IJobEscrow.ZeroAddress.selector);
+        new JobEscrow(address(manager), token, IProviderRegistry(address(0)), settlement, params);
 
         (params.oracleBps, params.burnBps) = (9000, 1001);
         vm.expectRevert(abi.encodeWithSelector(IJobEscrow.InvalidShares.selector, 9000, 1001, 10_000));
