@@ -35,8 +35,8 @@ class RayRowTracer:
         """Starts a trace and returns at once."""
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         # No later task may inherit the worker's low priority, so it ends with this one.
-        options = {"num_cpus": 0, "max_calls": 1, "max_retries": _WORKER_RETRIES, "scheduling_strategy": here}
-        task = ray.remote(trace_beside).options(**options).remote(accused, self._threads)
+        beside: Any = ray.remote(num_cpus=0, max_calls=1, max_retries=_WORKER_RETRIES)(trace_beside)
+        task = beside.options(scheduling_strategy=here).remote(accused, self._threads)
         self._running.append(_Running(accusation_id=accused.accusation_id, task=task))
 
     def finished(self) -> tuple[TracedRow, ...]:
