@@ -15,12 +15,12 @@ from swarm_chain.cli.keys import own_address
 from swarm_chain.cli.output import facts, swm, table
 from swarm_chain.cli.shared import TransactionCommand
 from swarm_chain.cli.tx import Intent, send
-from swarm_chain.cli.views import existing_provider, transaction_document, when
+from swarm_chain.cli.views import existing_provider, transaction_document, view, when
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import AccusationState
 from swarm_chain.core.model import ContractCall, TxOutcome
-from swarm_chain.core.units import ZERO_ADDRESS, WindowId, epoch_of
+from swarm_chain.core.units import ZERO_ADDRESS, Wei, WindowId, epoch_of
 from swarm_chain.court.charges import Charge
 from swarm_chain.court.desk import CourtDesk
 from swarm_chain.court.evidence import Suspect, accusable, false_rows, is_true, offence_is_over, unaccused
@@ -123,6 +123,24 @@ def status(
     columns = ("accusation", "provider", "accused", "window", ">row", "state", "whose move", "until", ">bond")
     rows = [_cells(found) for found in shown]
     session.output.show({"chainTime": view.now, "accusations": documents}, table("accusations", columns, rows))
+
+
+@app.command(cls=TransactionCommand)
+def claim(ctx: typer.Context) -> None:
+    """Pays out the bounties of your convictions."""
+    session = session_of(ctx)
+    reporter = own_address(session)
+    owed = Wei(view(session, "SlashSink", "bountyOf", reporter))
+    if owed == 0:
+        session.output.note(f"{reporter} has no bounty to claim; nothing to do")
+        session.output.show({"claimedWei": owed}, facts("bounty", {"reporter": reporter, "owed": swm(owed)}))
+        return
+    call = ContractCall(contract="SlashSink", function="claimBounty", args=(reporter,))
+    outcome = send(session, Intent(call=call, effect=f"pay {reporter} its bounty of {swm(owed)}"))
+    session.output.show(
+        {"claimedWei": owed, "transaction": transaction_document(outcome)},
+        facts("claimed", {"reporter": reporter, "paid": swm(owed)}),
+    )
 
 
 def _suspect(source: EvidenceSource, desk: CourtDesk, view: CourtView, wanted: tuple[str, WindowId, int]) -> Suspect:

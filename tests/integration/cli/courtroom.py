@@ -77,7 +77,7 @@ class Courtroom:
     def court(self, *arguments: object, account: str = "alice", code: int = 0) -> Any:
         """A command of `swarm court` with the shelf as oracle; its document."""
         shared = ("--account", account, "--oracle-url", self.shelf.url)
-        backend = () if arguments[0] == "status" else ("--backend", "numpy")
+        backend = () if arguments[0] in {"status", "claim"} else ("--backend", "numpy")
         return self.line.ask(*shared, "court", *arguments, *backend, code=code)
 
     def watch(self, *arguments: object) -> list[str]:

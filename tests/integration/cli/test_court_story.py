@@ -1,5 +1,8 @@
 """Disputes on a real chain, played by `swarm court` on one side or on both."""
 
+import json
+import signal
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -72,6 +75,9 @@ def test_a_liar_that_answers_and_reveals_loses_by_proof(room: Courtroom, alice: 
     assert room.stake == STAKE - SLASH
     assert (room.swm(alice), room.bounty(alice)) == (before, BOUNTY)
     assert room.watch() == ["false_commitment"]
+    claims = [room.court("claim")["claimedWei"], room.court("claim")["claimedWei"]]
+    assert claims == [str(BOUNTY), "0"]
+    assert room.swm(alice) == before + BOUNTY
 
 
 @pytest.mark.parametrize("answers", [False, True])
@@ -286,6 +292,30 @@ def test_a_member_that_passed_a_false_row_falls_with_its_node(
     assert accused == {room.provider_id: AccusationState.CONVICTED, judge: AccusationState.CONVICTED}
 
 
+def test_loops_play_a_dispute_to_its_end_and_stop_when_asked(room: Courtroom, alice: KeySigner) -> None:
+    liar = lying_prover(room.challenge, ROW, 2)
+    room.publish_prover(liar, ROW)
+    shared = ("--yes", "--json", "--oracle-url", room.shelf.url, "court")
+    backend = ("--poll", 1, "--backend", "numpy")
+
+    with room.line.program("--account", "alice", *shared, "watch", *backend) as watcher:
+        seen = _events(watcher, "accused")
+        room.play_liar(liar.evidence)
+        seen += _events(watcher, "pick")
+        with room.line.program("--account", "mallory", *shared, "defend", *backend) as defender:
+            # The honest program of a lying provider cannot open what she answered.
+            told = _events(defender, "give_up")
+            stopped = [_stopped(defender)]
+        room.play_liar(liar.evidence)
+        seen += _events(watcher, "prove")
+        stopped.append(_stopped(watcher))
+
+    assert seen == ["false_commitment", "sealed", "accused", "pick", "prove"]
+    assert told == ["give_up"]
+    assert stopped == [130, 130]
+    assert room.stake == STAKE - SLASH
+
+
 def test_status_tells_whose_move_it_is(room: Courtroom, alice: KeySigner) -> None:
     liar = lying_prover(room.challenge, ROW, 2)
     room.publish_prover(liar, ROW)
@@ -326,6 +356,24 @@ def test_who_has_no_part_is_told(room: Courtroom) -> None:
 
 def _what(room: Courtroom) -> tuple[object, ...]:
     return ("--node", room.node.address, "--window", room.window.window_id)
+
+
+def _events(program: "subprocess.Popen[str]", last: str) -> list[str]:
+    """Names of the events a loop prints, up to and with the one that is waited for."""
+    names: list[str] = []
+    assert program.stdout is not None
+    for line in program.stdout:
+        names.append(json.loads(line)["event"])
+        if names[-1] == last:
+            return names
+    raise AssertionError(f"the loop ended before {last!r}: {names}")
+
+
+def _stopped(program: "subprocess.Popen[str]") -> int:
+    """Exit code after Ctrl-C; what it still prints is read, or it would meet a closed pipe."""
+    program.send_signal(signal.SIGINT)
+    program.communicate(timeout=30)
+    return program.returncode
 
 
 def _seals(tools: ChainTools) -> list[ChainEvent]:
