@@ -201,7 +201,7 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     /// @inheritdoc IProviderRegistry
     function provider(uint256 providerId) external view returns (Provider memory) {
         Record storage record = _records[providerId];
-        bool inForce = _pendingInForce(record);
+        bool inForce = _inForce(record.pendingPayoutAt);
         return Provider({
             owner: record.owner,
             operator: record.operator,
@@ -244,6 +244,12 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     }
 
     /// @inheritdoc IProviderRegistry
+    function ownership(uint256 providerId) external view returns (address owner, bool retired) {
+        Record storage record = _records[providerId];
+        return (record.owner, record.retired);
+    }
+
+    /// @inheritdoc IProviderRegistry
     function isRetired(uint256 providerId) external view returns (bool) {
         return _records[providerId].retired;
     }
@@ -271,7 +277,8 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     /// @inheritdoc IProviderRegistry
     function payoutOf(uint256 providerId) public view returns (address) {
         Record storage record = _records[providerId];
-        return _pendingInForce(record) ? record.pendingPayout : record.payout;
+        (address payout, uint64 pendingAt) = (record.payout, record.pendingPayoutAt);
+        return _inForce(pendingAt) ? record.pendingPayout : payout;
     }
 
     function _recoverAdmission(
@@ -285,8 +292,8 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
         (recovered,,) = ECDSA.tryRecoverCalldata(_hashTypedDataV4(structHash), signature);
     }
 
-    function _pendingInForce(Record storage record) private view returns (bool) {
-        return record.pendingPayoutAt != 0 && block.timestamp >= record.pendingPayoutAt;
+    function _inForce(uint64 pendingPayoutAt) private view returns (bool) {
+        return pendingPayoutAt != 0 && block.timestamp >= pendingPayoutAt;
     }
 
     function _requireKnown(uint256 providerId) private view returns (Record storage record) {

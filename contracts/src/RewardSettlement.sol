@@ -22,7 +22,7 @@ import {Report, SettlementLeaf} from "./types/Settlement.sol";
 /// @title Claims, penalties and emission
 /// @dev Conservation: balance == minted + funded - Σ claimed + netted penalties (+ donations). Every wei of reward a leaf adds leaves
 ///      either as pay or as a netted penalty, so Σ claimed <= Σ totals <= minted + funded (invariants 17, 18, 19).
-contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTransient {
+contract RewardSettlement is SettlementRoots, ExpiringPause, ReentrancyGuardTransient {
     using SafeERC20 for ISwarmToken;
 
     /// @dev One slot: wei claimed and penalised (the token's cap is below 2^90), and the number of the latest settled root plus one.
@@ -32,10 +32,17 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         uint32 settledRoots;
     }
 
+    string private constant LEAF_KIND = "Swarm/Settlement/v1";
+
     ISwarmToken private immutable TOKEN;
     IProviderRegistry private immutable REGISTRY;
     IStakeVault private immutable VAULT;
     ISlashSink private immutable SINK;
+
+    /// @dev Domain of the leaves, and the chain and the address it holds for; hashed anew elsewhere, as on a fork of the chain.
+    bytes32 private immutable LEAF_DOMAIN;
+    uint256 private immutable CHAIN_ID;
+    address private immutable SELF;
 
     /// @dev Wei of epoch 0.
     uint128 private immutable EMISSION_FIRST;
@@ -43,14 +50,14 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
     /// @dev Ray; factor of the emission from one epoch to the next.
     uint256 private immutable EMISSION_DECAY_RAY;
 
-    /// @dev slot 5 (behind pause and roots), wei minted for rewards and wei of fees received.
+    /// @dev slot 4 (behind the pause, which every payment reads), wei of penalties netted against rewards and not yet flushed to the sink.
+    uint128 private _netted;
+
+    /// @dev slot 5, wei minted for rewards and wei of fees received.
     uint128 private _minted;
     uint128 private _funded;
 
-    /// @dev slot 6, wei of penalties netted against rewards and not yet flushed to the sink.
-    uint128 private _netted;
-
-    /// @dev slot 7, wei, cumulative since genesis.
+    /// @dev slot 6, wei, cumulative since genesis.
     mapping(uint256 providerId => Line) private _lines;
 
     constructor(
@@ -69,6 +76,8 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         REGISTRY = registry;
         VAULT = vault;
         SINK = sink;
+        LEAF_DOMAIN = Leaves.domain(LEAF_KIND);
+        (CHAIN_ID, SELF) = (block.chainid, address(this));
         EMISSION_FIRST = params.emissionFirst;
         EMISSION_DECAY_RAY = params.emissionDecayRay;
     }
@@ -87,20 +96,20 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         nonReentrant
         returns (uint256 paid)
     {
-        return _settle(rootIndex, _activeRoot(rootIndex), leafDomain(), leaf, proof);
+        _requireProven(_activeRoot(rootIndex), leaf, proof);
+        return _settle(rootIndex, leaf);
     }
 
     /// @inheritdoc IRewardSettlement
-    function settleMany(uint256 rootIndex, SettlementLeaf[] calldata leaves, bytes32[][] calldata proofs)
-        external
-        nonReentrant
-    {
-        require(leaves.length == proofs.length, LengthMismatch(leaves.length, proofs.length));
-
-        bytes32 root = _activeRoot(rootIndex);
-        bytes32 domain = leafDomain();
+    function settleMany(
+        uint256 rootIndex,
+        SettlementLeaf[] calldata leaves,
+        bytes32[] calldata proof,
+        bool[] calldata proofFlags
+    ) external nonReentrant {
+        _requireAllProven(_activeRoot(rootIndex), leaves, proof, proofFlags);
         for (uint256 i; i < leaves.length; ++i) {
-            _settle(rootIndex, root, domain, leaves[i], proofs[i]);
+            _settle(rootIndex, leaves[i]);
         }
     }
 
@@ -111,7 +120,8 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         bytes32[] calldata proof,
         uint256 requestId
     ) external nonReentrant returns (uint256 paid, uint256 withdrawn) {
-        paid = _settle(rootIndex, _activeRoot(rootIndex), leafDomain(), leaf, proof);
+        _requireProven(_activeRoot(rootIndex), leaf, proof);
+        paid = _settle(rootIndex, leaf);
         withdrawn = VAULT.withdraw(leaf.providerId, requestId);
     }
 
@@ -167,7 +177,8 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
 
     /// @inheritdoc IRewardSettlement
     function leafDomain() public view returns (bytes32) {
-        return Leaves.domain("Swarm/Settlement/v1");
+        if (block.chainid == CHAIN_ID && address(this) == SELF) return LEAF_DOMAIN;
+        return Leaves.domain(LEAF_KIND);
     }
 
     /// @inheritdoc IRewardSettlement
@@ -175,26 +186,19 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         return Emission.cumulative(EMISSION_FIRST, EMISSION_DECAY_RAY, epochs);
     }
 
-    /// @dev Nets one line; pays, nets or takes exactly the difference of its growth (invariant 19).
-    function _settle(
-        uint256 rootIndex,
-        bytes32 root,
-        bytes32 domain,
-        SettlementLeaf calldata leaf,
-        bytes32[] calldata proof
-    ) private returns (uint256 paid) {
-        _requireProven(root, domain, leaf, proof);
+    /// @dev Nets one proven line; pays, nets or takes exactly the difference of its growth (invariant 19).
+    function _settle(uint256 rootIndex, SettlementLeaf calldata leaf) private returns (uint256 paid) {
         // An older root after a newer one, or the same root twice, changes nothing (invariant 20).
-        Line memory line = _lines[leaf.providerId];
-        if (line.settledRoots > rootIndex) return 0;
+        Line storage line = _lines[leaf.providerId];
+        (uint256 claimed, uint256 penalised, uint256 settledRoots) = (line.claimed, line.penalised, line.settledRoots);
+        if (settledRoots > rootIndex) return 0;
 
-        uint256 reward = Math.saturatingSub(leaf.cumReward, line.claimed);
-        uint256 penalty = Math.saturatingSub(leaf.cumPenalty, line.penalised);
-        paid = Math.saturatingSub(reward, penalty);
-        line.claimed += SafeCast.toUint96(reward);
-        line.penalised += SafeCast.toUint96(penalty);
-        line.settledRoots = SafeCast.toUint32(rootIndex + 1);
-        _lines[leaf.providerId] = line;
+        uint256 cumReward = Math.max(leaf.cumReward, claimed);
+        uint256 cumPenalty = Math.max(leaf.cumPenalty, penalised);
+        (uint256 reward, uint256 penalty) = (cumReward - claimed, cumPenalty - penalised);
+        paid = reward > penalty ? reward - penalty : 0;
+        (line.claimed, line.penalised, line.settledRoots) =
+        (SafeCast.toUint96(cumReward), SafeCast.toUint96(cumPenalty), SafeCast.toUint32(rootIndex + 1));
         if (reward != paid) _netted += SafeCast.toUint128(reward - paid);
 
         _pay(rootIndex, leaf.providerId, reward, penalty, paid);
@@ -237,13 +241,33 @@ contract RewardSettlement is ExpiringPause, SettlementRoots, ReentrancyGuardTran
         require(owed <= mintable, NotFunded(held + mintable, report.totalReward));
     }
 
-    /// @dev Provider 0 is the stone leaf that pads a tree of one provider; it belongs to nobody.
-    function _requireProven(bytes32 root, bytes32 domain, SettlementLeaf calldata leaf, bytes32[] calldata proof)
-        private
-        pure
-    {
-        require(leaf.providerId != 0, InvalidProof(0));
+    function _requireProven(bytes32 root, SettlementLeaf calldata leaf, bytes32[] calldata proof) private view {
         require(proof.length != 0, EmptyProof());
-        require(Leaves.proven(proof, root, Leaves.ofProvider(domain, leaf)), InvalidProof(leaf.providerId));
+        require(Leaves.proven(proof, root, _leafOf(leafDomain(), leaf)), InvalidProof(leaf.providerId));
+    }
+
+    function _requireAllProven(
+        bytes32 root,
+        SettlementLeaf[] calldata lines,
+        bytes32[] calldata proof,
+        bool[] calldata proofFlags
+    ) private view {
+        require(lines.length != 0 && proofFlags.length != 0, EmptyProof());
+        require(
+            lines.length + proof.length == proofFlags.length + 1,
+            LengthMismatch(lines.length + proof.length, proofFlags.length + 1)
+        );
+        bytes32 domain = leafDomain();
+        bytes32[] memory leaves = new bytes32[](lines.length);
+        for (uint256 i; i < lines.length; ++i) {
+            leaves[i] = _leafOf(domain, lines[i]);
+        }
+        require(Leaves.allProven(proof, proofFlags, root, leaves), InvalidProof(lines[0].providerId));
+    }
+
+    /// @dev Provider 0 is the stone leaf that pads a tree of one provider; it belongs to nobody.
+    function _leafOf(bytes32 domain, SettlementLeaf calldata line) private pure returns (bytes32) {
+        require(line.providerId != 0, InvalidProof(0));
+        return Leaves.ofProvider(domain, line);
     }
 }

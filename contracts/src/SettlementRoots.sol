@@ -36,13 +36,13 @@ abstract contract SettlementRoots is IRewardSettlement, AccessManaged {
     /// @dev Seconds between a report and the first claim against it.
     uint64 private immutable ACTIVATION_FOR;
 
-    /// @dev slot 2 (behind the pause), counters of roots and the unix second of the last report.
+    /// @dev slot 1 (behind the authority), counters of roots and the unix second of the last report.
     Progress private _progress;
 
-    /// @dev slot 3; `Progress.roots` of them.
+    /// @dev slot 2; `Progress.roots` of them.
     mapping(uint256 rootIndex => Root) private _roots;
 
-    /// @dev slot 4, wei, cumulative since genesis, as of each root.
+    /// @dev slot 3, wei, cumulative since genesis, as of each root.
     mapping(uint256 rootIndex => RootTotals) private _totals;
 
     constructor(uint64 activationFor) {
@@ -115,9 +115,10 @@ abstract contract SettlementRoots is IRewardSettlement, AccessManaged {
 
     function _activeRoot(uint256 rootIndex) internal view returns (bytes32) {
         Root storage root = _roots[rootIndex];
-        require(root.activatesAt != 0, UnknownRoot(rootIndex));
-        require(!root.disabled, RootIsDisabled(rootIndex));
-        require(block.timestamp >= root.activatesAt, RootNotActive(rootIndex, root.activatesAt));
+        (uint64 activatesAt, bool disabled) = (root.activatesAt, root.disabled);
+        require(activatesAt != 0, UnknownRoot(rootIndex));
+        require(!disabled, RootIsDisabled(rootIndex));
+        require(block.timestamp >= activatesAt, RootNotActive(rootIndex, activatesAt));
         return root.root;
     }
 

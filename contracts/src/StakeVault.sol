@@ -13,8 +13,9 @@ import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
 import {ISlashSink} from "./interfaces/ISlashSink.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
 import {SlashBucket} from "./libraries/SlashBucket.sol";
-import {StakeTranches} from "./libraries/StakeTranches.sol";
+import {StakeHistory} from "./libraries/StakeHistory.sol";
 import {ThawPool} from "./libraries/ThawPool.sol";
+import {VaultBooks} from "./VaultBooks.sol";
 import {VaultSettings} from "./VaultSettings.sol";
 
 /// @title Custody of stake: thaw pool, exit gates, penalties and slashes
@@ -25,18 +26,12 @@ import {VaultSettings} from "./VaultSettings.sol";
 ///                         active, thawing and matured --takePenalty, slash--> sink
 ///
 ///      Invariants 1 to 8, 10 to 12, 16, 33 and 34.
-contract StakeVault is VaultSettings, ReentrancyGuardTransient {
+contract StakeVault is VaultBooks, ReentrancyGuardTransient {
     using SafeCast for uint256;
     using SafeERC20 for IERC20;
     using SlashBucket for SlashBucket.Bucket;
-    using StakeTranches for StakeTranches.Tranche[];
-    using ThawPool for Pool;
-
-    /// @dev One slot: the next request id and how many requests of the live nonce are open.
-    struct Requests {
-        uint128 nextId;
-        uint128 open;
-    }
+    using StakeHistory for StakeHistory.Balance;
+    using ThawPool for ThawPool.Pool;
 
     /// @notice Most open unbond requests of one provider.
     uint256 public constant MAX_REQUESTS = 64;
@@ -47,24 +42,9 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
     IProviderRegistry public immutable REGISTRY;
     /// @notice Where penalties and slashes go.
     ISlashSink public immutable SINK;
-    /// @inheritdoc IStakeVault
-    /// @dev slot 3, wei.
-    uint256 public totalStaked;
-    /// @dev slot 4, wei and shares.
-    mapping(uint256 providerId => Pool) private _pools;
-    /// @dev slot 5.
-    mapping(uint256 providerId => Requests) private _requests;
-    /// @dev slot 6, shares.
-    mapping(uint256 providerId => mapping(uint256 requestId => UnbondRequest)) private _unbonds;
-    /// @dev slot 7, wei.
-    mapping(uint256 providerId => StakeTranches.Tranche[]) private _tranches;
-    /// @dev slot 8, wei.
-    mapping(uint256 providerId => SlashBucket.Bucket) private _providerBuckets;
-    /// @dev slot 9, wei.
-    SlashBucket.Bucket private _globalBucket;
 
     modifier onlyStaker(uint256 providerId) {
-        _requireStaker(providerId);
+        require(REGISTRY.ownerOf(providerId) == msg.sender, NotStaker(providerId, msg.sender));
         _;
     }
 
@@ -81,7 +61,7 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc IStakeVault
-    function stake(uint256 providerId, uint256 amount) external nonReentrant whenNotPaused onlyStaker(providerId) {
+    function stake(uint256 providerId, uint256 amount) external nonReentrant whenNotPaused {
         _stake(providerId, amount);
     }
 
@@ -90,7 +70,6 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         external
         nonReentrant
         whenNotPaused
-        onlyStaker(providerId)
     {
         // Anyone can use up a permit seen in the mempool; the allowance that it leaves is all that counts.
         try IERC20Permit(address(TOKEN)).permit(msg.sender, address(this), amount, deadline, v, r, s) {} catch {}
@@ -104,21 +83,21 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         onlyStaker(providerId)
         returns (uint256 requestId)
     {
-        Pool storage own = _pools[providerId];
-        Requests storage requests = _requests[providerId];
+        ThawPool.Pool storage thawing = _thawing[providerId];
+        Exits storage exits = _exits[providerId];
         require(amount != 0, ZeroAmount());
-        require(amount <= own.active(), InsufficientActiveStake(own.active(), amount));
-        require(requests.open < MAX_REQUESTS, TooManyRequests(MAX_REQUESTS));
+        uint256 active = activeStake(providerId);
+        require(amount <= active, InsufficientActiveStake(active, amount));
+        require(exits.openRequests < MAX_REQUESTS, TooManyRequests(MAX_REQUESTS));
 
-        uint256 shares = own.thaw(amount);
+        uint256 shares = thawing.thaw(amount);
         require(shares != 0, ZeroShares(amount));
         uint64 maturesAt = uint64(block.timestamp) + unbondingFor;
-        requestId = requests.nextId++;
-        requests.open += 1;
-        _unbonds[providerId][requestId] =
-            UnbondRequest({shares: shares.toUint128(), maturesAt: maturesAt, nonce: own.nonce});
+        requestId = exits.nextRequestId++;
+        exits.openRequests += 1;
+        _unbonds[providerId][requestId] = UnbondRequest(shares.toUint128(), maturesAt, thawing.nonce);
 
-        emit UnbondRequested(providerId, requestId, amount, shares, own.nonce, maturesAt);
+        emit UnbondRequested(providerId, requestId, amount, shares, thawing.nonce, maturesAt);
     }
 
     /// @inheritdoc IStakeVault
@@ -126,7 +105,7 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         uint256 shares = _liveRequest(providerId, requestId).shares;
 
         _endRequest(providerId, requestId);
-        uint256 amount = _pools[providerId].unthaw(shares);
+        uint256 amount = _thawing[providerId].unthaw(shares);
 
         emit UnbondCancelled(providerId, requestId, amount, shares);
     }
@@ -134,16 +113,14 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
     /// @inheritdoc IStakeVault
     function withdraw(uint256 providerId, uint256 requestId) external nonReentrant returns (uint256 amount) {
         UnbondRequest memory request = _liveRequest(providerId, requestId);
-        Pool storage own = _pools[providerId];
+        Exits memory exits = _exits[providerId];
         require(block.timestamp >= request.maturesAt, NotMatured(request.maturesAt, block.timestamp));
-        require(own.openCases == 0, CaseOpen(providerId, own.openCases));
-        _requireSettled(_settledRoots(providerId, own.settledRoots));
+        require(exits.openCases == 0, CaseOpen(providerId, exits.openCases));
+        _requireSettled(_settledRoots(providerId, exits.settledRoots));
 
         _endRequest(providerId, requestId);
-        amount = own.unthaw(request.shares);
-        own.tokens -= amount.toUint128();
-        totalStaked -= amount;
-        _tranches[providerId].remove(block.timestamp, amount);
+        amount = _thawing[providerId].unthaw(request.shares);
+        _remove(providerId, amount, block.timestamp);
         address owner = REGISTRY.ownerOf(providerId);
 
         emit Withdrawn(providerId, requestId, owner, amount, request.shares);
@@ -158,14 +135,14 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         nonReentrant
         returns (uint256 taken)
     {
-        Pool storage own = _pools[providerId];
-        if (amount == 0 && settledRoots <= own.settledRoots) return 0;
-        taken = Math.min(amount, own.tokens);
+        Exits storage exits = _exits[providerId];
+        if (amount == 0 && settledRoots <= exits.settledRoots) return 0;
+        taken = Math.min(amount, _tokens(providerId));
 
-        if (settledRoots > own.settledRoots) own.settledRoots = settledRoots;
+        if (settledRoots > exits.settledRoots) exits.settledRoots = settledRoots;
         uint256 fromThawing = _reduce(providerId, taken, block.timestamp);
 
-        emit PenaltyTaken(providerId, taken, amount - taken, fromThawing, own.settledRoots);
+        emit PenaltyTaken(providerId, taken, amount - taken, fromThawing, exits.settledRoots);
         _resetWorthless(providerId);
 
         _send(bytes32(0), taken, address(0), 0);
@@ -174,8 +151,7 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
     /// @inheritdoc IStakeVault
     function slash(Slash calldata order) external restricted nonReentrant returns (uint256 taken) {
         uint256 providerId = order.providerId;
-        // Σ tranches is the stake now, so this is min(amount, stake at the offence that is still here, stake now).
-        taken = Math.min(order.amount, _tranches[providerId].reachable(order.offenceAt));
+        taken = Math.min(order.amount, stakeAt(providerId, order.offenceAt));
         (uint256 usedHere, uint256 leftHere) = _providerBucket(providerId);
         (uint256 usedInAll, uint256 leftInAll) = _bucketOfAll();
         if (order.providerCapped) taken = Math.min(taken, leftHere);
@@ -196,68 +172,29 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
 
     /// @inheritdoc IStakeVault
     function openCase(uint256 providerId) external restricted {
-        _pools[providerId].openCases += 1;
+        _exits[providerId].openCases += 1;
 
-        emit CaseOpened(providerId, _pools[providerId].openCases);
+        emit CaseOpened(providerId, _exits[providerId].openCases);
     }
 
     /// @inheritdoc IStakeVault
     function closeCase(uint256 providerId) external restricted {
-        require(_pools[providerId].openCases != 0, NoOpenCase(providerId));
+        require(_exits[providerId].openCases != 0, NoOpenCase(providerId));
 
-        _pools[providerId].openCases -= 1;
+        _exits[providerId].openCases -= 1;
 
-        emit CaseClosed(providerId, _pools[providerId].openCases);
-    }
-
-    /// @inheritdoc IStakeVault
-    function pool(uint256 providerId) external view returns (Pool memory own) {
-        own = _pools[providerId];
-        own.settledRoots = _settledRoots(providerId, own.settledRoots);
-    }
-
-    /// @inheritdoc IStakeVault
-    function unbondRequest(uint256 providerId, uint256 requestId) external view returns (UnbondRequest memory) {
-        return _unbonds[providerId][requestId];
-    }
-
-    /// @inheritdoc IStakeVault
-    function unbondValue(uint256 providerId, uint256 requestId) external view returns (uint256) {
-        UnbondRequest memory request = _unbonds[providerId][requestId];
-        return request.nonce == _pools[providerId].nonce ? _pools[providerId].toTokens(request.shares) : 0;
-    }
-
-    /// @inheritdoc IStakeVault
-    function openRequests(uint256 providerId) external view returns (uint256) {
-        return _requests[providerId].open;
-    }
-
-    /// @inheritdoc IStakeVault
-    function activeStake(uint256 providerId) external view returns (uint256) {
-        return _pools[providerId].active();
-    }
-
-    /// @inheritdoc IStakeVault
-    function stakeAt(uint256 providerId, uint64 at) external view returns (uint256) {
-        return _tranches[providerId].reachable(at);
-    }
-
-    /// @inheritdoc IStakeVault
-    function bucketAvailable(uint256 providerId) external view returns (uint256 providerWei, uint256 globalWei) {
-        (, providerWei) = _providerBucket(providerId);
-        (, globalWei) = _bucketOfAll();
+        emit CaseClosed(providerId, _exits[providerId].openCases);
     }
 
     function _stake(uint256 providerId, uint256 amount) private {
-        require(!REGISTRY.isRetired(providerId), ProviderCannotStake(providerId));
+        (address owner, bool retired) = REGISTRY.ownership(providerId);
+        require(owner == msg.sender, NotStaker(providerId, msg.sender));
+        require(!retired, ProviderCannotStake(providerId));
         require(amount != 0, ZeroAmount());
 
-        _pools[providerId].tokens += amount.toUint128();
-        totalStaked += amount;
-        // No offence older than the longest unbonding is judged: the stake behind it could have left long ago.
-        uint256 horizon = Math.saturatingSub(block.timestamp, MAX_UNBONDING);
-        bool added = _tranches[providerId].add(block.timestamp, amount, horizon);
-        require(added, TooManyDeposits(StakeTranches.MAX_TRANCHES));
+        bool added = _stakes[providerId].deposit(amount, _horizon());
+        require(added, TooManyDeposits(StakeHistory.MAX_FLOORS));
+        _totalStaked += amount.toUint96();
 
         emit Staked(providerId, msg.sender, amount);
 
@@ -267,48 +204,9 @@ contract StakeVault is VaultSettings, ReentrancyGuardTransient {
         require(received == amount, WrongAmountReceived(received, amount));
     }
 
-    /// @dev Takes `amount` wei of the stake that was there at second `at` out of all books.
-    function _reduce(uint256 providerId, uint256 amount, uint256 at) private returns (uint256 fromThawing) {
-        fromThawing = _pools[providerId].reduce(amount);
-        _tranches[providerId].remove(at, amount);
-        totalStaked -= amount;
-    }
-
-    function _resetWorthless(uint256 providerId) private {
-        (bool done, uint256 dust) = _pools[providerId].resetWorthless();
-        if (!done) return;
-
-        _requests[providerId].open = 0;
-
-        emit ThawPoolReset(providerId, _pools[providerId].nonce, dust);
-    }
-
-    function _endRequest(uint256 providerId, uint256 requestId) private {
-        delete _unbonds[providerId][requestId];
-        _requests[providerId].open -= 1;
-    }
-
     function _send(bytes32 caseId, uint256 amount, address reporter, uint256 bountyBps) private {
         if (amount == 0) return;
         TOKEN.safeTransfer(address(SINK), amount);
         SINK.deposit(caseId, amount, reporter, bountyBps);
-    }
-
-    function _providerBucket(uint256 providerId) private view returns (uint256 used, uint256 available) {
-        return _providerBuckets[providerId].state(_pools[providerId].tokens, providerBucketBps, BUCKET_FOR);
-    }
-
-    function _bucketOfAll() private view returns (uint256 used, uint256 available) {
-        return _globalBucket.state(totalStaked, globalBucketBps, BUCKET_FOR);
-    }
-
-    function _liveRequest(uint256 providerId, uint256 requestId) private view returns (UnbondRequest memory request) {
-        request = _unbonds[providerId][requestId];
-        require(request.shares != 0, UnknownRequest(providerId, requestId));
-        require(request.nonce == _pools[providerId].nonce, StaleRequest(providerId, requestId));
-    }
-
-    function _requireStaker(uint256 providerId) private view {
-        require(REGISTRY.ownerOf(providerId) == msg.sender, NotStaker(providerId, msg.sender));
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.30;
 
+import {AccessManaged} from "@openzeppelin/contracts/access/manager/AccessManaged.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 
-import {ExpiringPause} from "./ExpiringPause.sol";
 import {IExitGate} from "./interfaces/IExitGate.sol";
 import {IStakeVault} from "./interfaces/IStakeVault.sol";
 
 /// @title What the timelock may change in the vault, and how far
 /// @dev Changes reach later requests and later cases only: a request keeps the maturity it was made with. Invariants 16, 33, 34.
-abstract contract VaultSettings is IStakeVault, ExpiringPause {
+abstract contract VaultSettings is IStakeVault, AccessManaged {
     using SafeCast for uint256;
 
     /// @notice No deployment may hold stake longer than this, seconds.
@@ -29,8 +29,12 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
     /// @notice Time in which an empty bucket refills, seconds.
     uint64 public immutable BUCKET_FOR;
 
+    /// @notice Says what is settled before stake leaves.
+    /// @dev slot 1.
+    IExitGate public exitGate;
+
     /// @inheritdoc IStakeVault
-    /// @dev slot 1 (behind nextPauseAt), seconds.
+    /// @dev slot 1, seconds.
     uint64 public unbondingFor;
 
     /// @notice What subjective cases may take of one provider's stake in BUCKET_FOR.
@@ -40,10 +44,6 @@ abstract contract VaultSettings is IStakeVault, ExpiringPause {
     /// @notice What subjective cases may take of all stake in BUCKET_FOR.
     /// @dev slot 1, bps.
     uint16 public globalBucketBps;
-
-    /// @notice Says what is settled before stake leaves.
-    /// @dev slot 2.
-    IExitGate public exitGate;
 
     constructor(VaultParams memory params) {
         require(params.minUnbondingFor != 0, InvalidWindow(params.minUnbondingFor));

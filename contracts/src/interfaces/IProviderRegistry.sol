@@ -97,6 +97,8 @@ interface IProviderRegistry {
     function nodeCount(uint256 providerId) external view returns (uint256);
     /// @notice Zero address for an unknown provider.
     function ownerOf(uint256 providerId) external view returns (address);
+    /// @notice The owner, and whether it retired the provider: all that a deposit of stake depends on, in one call.
+    function ownership(uint256 providerId) external view returns (address owner, bool retired);
     /// @notice True once the owner retired the provider.
     function isRetired(uint256 providerId) external view returns (bool);
     function payoutOf(uint256 providerId) external view returns (address);

@@ -65,7 +65,7 @@ interface IRewardSettlement is IExitGate {
     error ZeroAmount();
     error InvalidEmission(uint256 decayRay, uint256 max);
     error InvalidActivation(uint64 activationFor);
-    error LengthMismatch(uint256 leaves, uint256 proofs);
+    error LengthMismatch(uint256 nodes, uint256 want);
 
     /// @notice Records the root of a report that passed votes and limits, minting what it owes inside the schedule. Only EpochOracle.
     function acceptReport(Report calldata report) external returns (uint256 rootIndex);
@@ -79,8 +79,17 @@ interface IRewardSettlement is IExitGate {
         external
         returns (uint256 paid);
 
-    /// @notice `settle` for many providers.
-    function settleMany(uint256 rootIndex, SettlementLeaf[] calldata leaves, bytes32[][] calldata proofs) external;
+    /// @notice `settle` for many providers with one proof for all of them, as `getMultiProof` of `@openzeppelin/merkle-tree` makes it.
+    ///         Lines of neighbouring ids share nearly all of their paths.
+    /// @param leaves Lines in the order of ids, each at most once.
+    /// @param proof Nodes that the lines do not give themselves.
+    /// @param proofFlags One for each pair that is hashed: true takes the next line or result, false the next node of `proof`.
+    function settleMany(
+        uint256 rootIndex,
+        SettlementLeaf[] calldata leaves,
+        bytes32[] calldata proof,
+        bool[] calldata proofFlags
+    ) external;
 
     /// @notice `settle`, then withdraws a matured unbond request to the owner.
     function settleAndWithdraw(

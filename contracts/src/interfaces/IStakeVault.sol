@@ -157,7 +157,7 @@ interface IStakeVault {
     /// @notice Active stake, wei.
     function activeStake(uint256 providerId) external view returns (uint256);
     /// @notice What an offence at second `at` can reach: stake (active and thawing) that was there at the end of that second and
-    ///         has neither left nor been taken since, wei.
+    ///         has neither left nor been taken since, wei. Nothing when that is longer ago than MAX_UNBONDING.
     function stakeAt(uint256 providerId, uint64 at) external view returns (uint256);
     /// @notice What the buckets let subjective cases take from the provider now, wei.
     function bucketAvailable(uint256 providerId) external view returns (uint256 providerWei, uint256 globalWei);

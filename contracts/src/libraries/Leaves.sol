@@ -28,7 +28,19 @@ library Leaves {
 
     /// @notice True when `leaf` is in the tree. Every tree has at least two leaves, so an empty path proves nothing.
     function proven(bytes32[] calldata path, bytes32 root, bytes32 leaf) internal pure returns (bool) {
-        return path.length != 0 && root != bytes32(0) && MerkleProof.verifyCalldata(path, root, leaf);
+        return path.length != 0 && root != bytes32(0) && MerkleProof.processProofCalldata(path, leaf) == root;
+    }
+
+    /// @notice True when all `leaves`, in their order, are in the tree.
+    /// @dev OpenZeppelin's multiproof proves nothing without leaves, and can be led to leave one out where a node of the tree is zero; here
+    ///      every node is a hash.
+    function allProven(bytes32[] calldata path, bool[] calldata flags, bytes32 root, bytes32[] memory leaves)
+        internal
+        pure
+        returns (bool)
+    {
+        return flags.length != 0 && root != bytes32(0)
+            && MerkleProof.multiProofVerifyCalldata(path, flags, root, leaves);
     }
 
     function _leaf(bytes memory line) private pure returns (bytes32) {

@@ -142,16 +142,36 @@ contract StakeVaultTest is Reports {
         vm.warp(start + 64);
         vm.expectRevert(abi.encodeWithSelector(IStakeVault.TooManyDeposits.selector, 64));
         vault.stake(aliceId, 10);
-        vm.warp(start + 90 days);
+        vm.warp(start + 90 days - 1);
         vm.expectRevert(abi.encodeWithSelector(IStakeVault.TooManyDeposits.selector, 64));
         vault.stake(aliceId, 10);
 
-        vm.warp(start + 90 days + 1);
+        vm.warp(start + 90 days);
         vault.stake(aliceId, 10);
         assertEq(vault.activeStake(aliceId), 650);
-        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start)), 20, "the two oldest are one");
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start - 1)), 0, "too long ago");
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start)), 10, "the oldest that is judged");
         assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start + 2)), 30);
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(start + 63)), 640);
         assertEq(vault.stakeAt(aliceId, uint64(block.timestamp)), 650);
+    }
+
+    /// @dev Deposits go on for ever as long as 64 are younger than the longest unbonding, however the places of the old ones were used.
+    function testFuzz_stake_whenItGoesOn_thenEverySecondInTimeIsExact(uint256 seed, uint256 back) public {
+        uint256 count = 90;
+        uint256[] memory moments = new uint256[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            moments[i] = block.timestamp;
+            _stake(alice, aliceId, 1 + i);
+            uint256 gap = uint256(keccak256(abi.encode(seed, i))) % 5 days;
+            vm.warp(block.timestamp + (gap % 4 == 0 ? 0 : 1.5 days + gap));
+        }
+        uint256 at = block.timestamp - bound(back, 0, 90 days);
+        uint256 want;
+        for (uint256 i = 0; i < count; ++i) {
+            if (moments[i] <= at) want += 1 + i;
+        }
+        assertEq(vault.stakeAt(aliceId, SafeCast.toUint64(at)), want);
     }
 
     function testFuzz_stake_whenOwnerStakes_thenItIsActive(uint256 first, uint256 second, uint256 gap) public {
@@ -171,7 +191,7 @@ contract StakeVaultTest is Reports {
         assertEq(vault.activeStake(aliceId), first + second);
         assertEq(vault.totalStaked(), first + second);
         assertEq(token.balanceOf(address(vault)), first + second);
-        assertEq(vault.stakeAt(aliceId, firstAt), gap == 0 ? first + second : first);
+        assertEq(vault.stakeAt(aliceId, firstAt), gap == 0 ? first + second : gap > 90 days ? 0 : first);
         assertEq(vault.stakeAt(aliceId, firstAt - 1), 0);
     }
 

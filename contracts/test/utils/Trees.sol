@@ -25,6 +25,39 @@ library Trees {
         return pathIn(build(leaves), leafIndex);
     }
 
+    /// @dev One proof of the `count` leaves from `first` on, by the algorithm of `getMultiProof`: the nodes to prove wait in a queue, last
+    ///      node of the heap first; two siblings in it are hashed with each other, any other node with its sibling from the tree.
+    function multiPathIn(bytes32[] memory nodes, uint256 first, uint256 count)
+        internal
+        pure
+        returns (bytes32[] memory siblings, bool[] memory flags)
+    {
+        uint256[] memory queue = new uint256[](nodes.length + count);
+        for (uint256 i = 0; i < count; ++i) {
+            queue[i] = nodes.length - 1 - first - i;
+        }
+        siblings = new bytes32[](nodes.length);
+        flags = new bool[](nodes.length);
+        (uint256 head, uint256 tail, uint256 asked) = (0, count, 0);
+        while (queue[head] != 0) {
+            uint256 node = queue[head++];
+            uint256 sibling = node % 2 == 1 ? node + 1 : node - 1;
+            bool paired = head < tail && queue[head] == sibling;
+            if (paired) ++head;
+            else siblings[asked++] = nodes[sibling];
+            flags[tail - count] = paired;
+            queue[tail++] = (node - 1) / 2;
+        }
+        _shorten(siblings, flags, asked, tail - count);
+    }
+
+    function _shorten(bytes32[] memory siblings, bool[] memory flags, uint256 asked, uint256 hashed) private pure {
+        assembly ("memory-safe") {
+            mstore(siblings, asked)
+            mstore(flags, hashed)
+        }
+    }
+
     /// @dev `path` of a tree that is already built.
     function pathIn(bytes32[] memory nodes, uint256 leafIndex) internal pure returns (bytes32[] memory siblings) {
         uint256 node = nodes.length - 1 - leafIndex;

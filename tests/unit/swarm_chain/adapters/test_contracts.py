@@ -34,7 +34,7 @@ def _web3(contract: str) -> type[Contract]:
         ("ProviderRegistry", "register", (ALICE, BOB, 1, b"eu-west\0")),
         ("ProviderRegistry", "addNode", (1, BOB, 2**64, b"\1" * 65)),
         ("RewardSettlement", "settle", (0, LEAF, [b"\1" * 32, b"\2" * 32])),
-        ("RewardSettlement", "settleMany", (0, [LEAF, LEAF], [[b"\1" * 32], []])),
+        ("RewardSettlement", "settleMany", (0, [LEAF, LEAF], [b"\1" * 32], [True, False])),
         ("SlashingCourt", "answer", (b"\1" * 32, b"\2" * 32, "https://example.org/ü")),
     ],
 )
