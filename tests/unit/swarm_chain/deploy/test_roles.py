@@ -16,7 +16,7 @@ DEPLOYER = FakeSigner("deployer").address
 ROLES = separate_roles(7)
 
 
-def test_separate_keys_are_fine() -> None:
+def test_separate_keys_are_accepted() -> None:
     check_roles(ROLES)
     check_separation(ROLES, DEPLOYER)
 
