@@ -173,8 +173,8 @@ def _derived_words(plan: DeploymentPlan, contract: str) -> dict[str, bytes]:
         "_version": _ONE,
     }
     tag = _LEAF_TAGS.get(contract)
-    leaves = {"LEAF_DOMAIN": bytes(leaf_domain(tag, chain_id, at)), "CHAIN_ID": word(chain_id)} if tag else {}
-    return eip712 | leaves
+    leaves = {"LEAF_DOMAIN": bytes(leaf_domain(tag, chain_id, at))} if tag else {}
+    return eip712 | leaves | {"CHAIN_ID": word(chain_id), "SELF": word(at)}
 
 
 def _parts(spec: Mapping[str, Any], value: Any) -> Iterator[Argument]:
