@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from swarm_chain.core.units import epoch_of
+from tests.e2e import court
+from tests.e2e.court import WATCHER
 from tests.e2e.world import SWARM, World
 
 PROVIDERS = ("alice", "bob", "carol", "mallory")
@@ -39,7 +41,7 @@ def arrive(world: World, say: Say) -> None:
     """Makes everybody's wallet, gives coins and tokens, registers and stakes the providers and their nodes."""
     say("wallets, coins, registration, stake, nodes: through the command line, as anyone would")
     world.swarm("dev", "accounts", "--import", "1", "--as", "oracle")
-    each((*PROVIDERS, CUSTOMER), lambda name: _move_in(world, name))
+    each((*PROVIDERS, CUSTOMER, WATCHER), lambda name: _move_in(world, name))
 
 
 def open_for_work(world: World, say: Say) -> None:
@@ -54,11 +56,11 @@ def open_for_work(world: World, say: Say) -> None:
 
 def close_for_work(world: World, say: Say) -> None:
     """Ends the nodes and the member, so that no later epoch changes the sums; a member without a key serves what is public."""
-    for name in ("oracle", *PROVIDERS):
+    for name in (WATCHER, "oracle", *PROVIDERS):
         world.processes.stop(name)
     world.processes.start("reader", SWARM, "oracle", "run", "--dry-run")
     world.wait_for("the reader", lambda: world.oracle("/readyz"))
-    say("nodes and member have stopped; a reader without a key serves what was published")
+    say("watcher, nodes and member have stopped; a reader without a key serves what was published")
 
 
 def start_node(world: World, name: str) -> None:
@@ -80,6 +82,7 @@ def bring_back(world: World, name: str) -> None:
 
 def next_epoch(world: World) -> int:
     """Moves to the start of the next epoch; gives its number."""
+    court.let_rest(world)
     epoch = int(world.oracle("/v1/status")["epoch"])
     world.warp_to(epoch_end(world, epoch))
     return epoch + 1
@@ -91,6 +94,7 @@ def pass_epoch(world: World, epoch: int, say: Say) -> None:
     windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
     passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
     say(f"epoch {epoch}: {passed}")
+    court.let_rest(world)
     world.warp_to(epoch_end(world, epoch))
     world.wait_for(f"the report of epoch {epoch}", lambda: root_of(world, epoch))
     say(f"epoch {epoch}: report voted, submitted and accepted")
@@ -111,7 +115,7 @@ def wait_for_job(world: World, job_id: int, say: Say) -> None:
 
 def outcome_of_job(world: World, job_id: int) -> Job:
     """Waits until the escrow has paid, by the outcome of an activated report."""
-    paid = world.wait_for("the payment of the job", lambda: _event(world, "JobPaid", jobId=job_id))
+    paid = world.wait_for("the payment of the job", lambda: world.events("JobEscrow", "JobPaid", jobId=job_id))[0].args
     shown = world.oracle(f"/v1/jobs/{job_id}")
     return Job(
         job_id=job_id,
@@ -124,12 +128,11 @@ def outcome_of_job(world: World, job_id: int) -> Job:
 
 
 def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
-    """Asks what anybody may ask: why mallory got nothing, which cases there were, what dave's money bought."""
+    """Asks what anybody may ask: why mallory got nothing, what dave's money bought."""
     mallory = provider_of(world, "mallory")
     told = world.swarm("rewards", "explain", str(mallory), "--epoch", str(lie))
     reasons = sorted({one["reason"] for one in told["verdicts"] if one["reason"]})
-    cases = world.swarm("slash", "list", "--provider", str(mallory))["cases"]
-    say(f"mallory's proofs of epoch {lie}: {', '.join(reasons)}; cases against her: {len(cases)}")
+    say(f"the oracle's verdict on mallory's proofs of epoch {lie}: {', '.join(reasons)}")
     model = world.folder / "model.bin"
     world.swarm("job", "results", str(job_id), "--out", str(model))
     say(f"dave has his model, {model.stat().st_size:,} bytes whose hash is the receipt's")
@@ -137,6 +140,7 @@ def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
 
 def activate(world: World, epoch: int) -> None:
     """Skips the guardian's delay of an epoch's root."""
+    court.let_rest(world)
     world.warp_to(int(world.wait_for("the root", lambda: root_of(world, epoch))["activatesAt"]))
 
 
@@ -175,7 +179,7 @@ def node_folder(world: World, name: str) -> Path:
 def _move_in(world: World, name: str) -> None:
     world.swarm("wallet", "create", name)
     world.swarm("dev", "faucet", name, "--eth", "10", "--swm", "10000")
-    if name == CUSTOMER:
+    if name in {CUSTOMER, WATCHER}:
         return
     world.swarm("provider", "register", "--region", "eu-west", account=name)
     world.swarm("stake", "add", STAKE_SWM, account=name)
@@ -211,10 +215,3 @@ def _is_over(world: World, window: dict[str, Any]) -> bool:
 def _verdict(world: World, job_id: int) -> dict[str, Any] | None:
     shown: dict[str, Any] = world.oracle(f"/v1/jobs/{job_id}")
     return shown if shown["verdict"] else None
-
-
-def _event(world: World, name: str, **wanted: int) -> dict[str, Any] | None:
-    last = world.reader.block("latest").number
-    events = world.reader.events(world.deployment.block, last)
-    found = (dict(e.args) for e in events if e.name == name)
-    return next((args for args in found if all(args[key] == value for key, value in wanted.items())), None)

@@ -1,7 +1,8 @@
 """The whole life of the network once, on real parts: `make demo`.
 
-alice, bob    prove honestly, earn and claim           carol   silent for an epoch: penalised, not slashed
-mallory       invents half of her rows: earns nothing   dave    posts a training job, bob's node runs it and is paid
+alice, bob   prove honestly, earn and claim              carol   silent for an epoch: penalised, not slashed
+mallory      invents half of her rows, and defends them   dave    posts a training job, bob's node runs it and is paid
+erin         computes again what is published, accuses mallory at ComputeCourt, and proves one byte false: mallory is slashed
 """
 
 import argparse
@@ -13,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.e2e import acts, summary
+from tests.e2e import acts, court, summary
 from tests.e2e.world import World, open_world
 
 WIDTH = 132
@@ -40,9 +41,12 @@ def tell(folder: Path, console: Console) -> dict[str, Any]:
 def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.arrive(world, say)
     acts.open_for_work(world, say)
+    purse = court.balance_of(world, court.WATCHER)
+    court.start_watch(world, say)
     job_id = acts.post_job(world, say)
     first = acts.next_epoch(world)
     acts.pass_epoch(world, first, say)
+    court.wait_for_conviction(world, acts.provider_of(world, "mallory"), say)
     acts.wait_for_job(world, job_id, say)
     say("carol's node falls silent")
     world.processes.stop("carol")
@@ -56,16 +60,19 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     say("the escrow has paid bob")
     acts.close_for_work(world, say)
     acts.look_around(world, first, job_id, say)
-    return _settle(world, last, job, say)
+    rewarded = court.collect_reward(world)
+    say(f"erin has {rewarded / 10**18:,.2f} SWM for her trouble")
+    judged = court.court_facts(world, acts.provider_of(world, "mallory"), purse)
+    return _settle(world, last, job, judged, say)
 
 
-def _settle(world: World, last: int, job: acts.Job, say: acts.Say) -> dict[str, Any]:
+def _settle(world: World, last: int, job: acts.Job, judged: dict[str, Any], say: acts.Say) -> dict[str, Any]:
     claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
     say("everybody has claimed; every epoch is replayed from published data")
     listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] <= last]
     epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch))
     providers = acts.each(acts.PROVIDERS, lambda name: summary.provider_facts(world, name, last, claimed[name]))
-    return summary.demo_document(world, list(epochs.values()), providers, job)
+    return summary.demo_document(world, list(epochs.values()), providers, job, judged)
 
 
 def main() -> int:

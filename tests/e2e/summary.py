@@ -2,18 +2,19 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from swarm_chain.core.units import Wei, format_swm
+from swarm_chain.core.model import ChainEvent
+from swarm_chain.core.units import UINT64_MAX, Wei, format_swm
 from tests.e2e.acts import PROVIDERS, Job, provider_of
 from tests.e2e.world import World, receipt_of
 
-ACTIVE, SUSPENDED = "active", "suspended"
+ACTIVE, SUSPENDED, EXCLUDED = "active", "suspended", "excluded"
 
 
 def epoch_facts(world: World, epoch: int) -> dict[str, Any]:
@@ -39,23 +40,24 @@ def provider_facts(world: World, name: str, last_epoch: int, claimed: Mapping[st
     provider_id = provider_of(world, name)
     leaf = world.oracle(f"/v1/epochs/{last_epoch}/proofs/{provider_id}")["leaf"]
     record = world.view("ProviderRegistry", "provider", provider_id)
-    slashed = [e.args for e in _events(world, "Slashed") if e.args["providerId"] == provider_id]
-    staked = [e.args["amount"] for e in _events(world, "Staked") if e.args["providerId"] == provider_id]
-    suspended = record["suspendedUntil"] > 0
+    slashed = world.events("StakeVault", "Slashed", providerId=provider_id)
+    staked = world.events("StakeVault", "Staked", providerId=provider_id)
     return {
         "address": record["owner"],
         "providerId": provider_id,
-        "stakedWei": str(sum(staked)),
+        "stakedWei": str(_total(staked)),
         "earnedWei": leaf["cumRewardWei"],
         "claimedWei": str(claimed["claimedWei"]),
         "balanceGainWei": str(claimed["balanceGainWei"]),
         "penaltyWei": leaf["cumPenaltyWei"],
-        "slashedWei": str(sum(args["amount"] for args in slashed)),
-        "status": SUSPENDED if suspended else ACTIVE,
+        "slashedWei": str(_total(slashed)),
+        "status": _status(record["suspendedUntil"]),
     }
 
 
-def demo_document(world: World, epochs: list[dict[str, Any]], providers: Mapping[str, Any], job: Job) -> dict[str, Any]:
+def demo_document(
+    world: World, epochs: list[dict[str, Any]], providers: Mapping[str, Any], job: Job, court: Mapping[str, Any]
+) -> dict[str, Any]:
     """Everything in one document; wei as text."""
     return {
         "chainId": world.deployment.chain_id,
@@ -71,6 +73,7 @@ def demo_document(world: World, epochs: list[dict[str, Any]], providers: Mapping
             "receiptDigest": job.receipt_digest,
             "judged": job.judged,
         },
+        "court": dict(court),
     }
 
 
@@ -88,16 +91,28 @@ def broken_promises(document: Mapping[str, Any]) -> list[str]:
             v["claimedWei"] == v["earnedWei"] and v["balanceGainWei"] == max(v["earnedWei"] - v["penaltyWei"], 0)
             for v in number.values()
         ),
-        "mallory earned nothing, and no vote slashed her": number["mallory"]["earnedWei"]
-        == number["mallory"]["slashedWei"]
-        == 0,
+        "mallory earned nothing": number["mallory"]["earnedWei"] == 0,
         "carol was penalised, not slashed": number["carol"]["penaltyWei"] > 0 == number["carol"]["slashedWei"],
         "carol earned less than alice": number["carol"]["earnedWei"] < number["alice"]["earnedWei"],
         "the job was judged and paid": document["job"]["judged"] == "passed" and int(document["job"]["paidWei"]) > 0,
         "every replay matches": all(e["reportHash"] == e["replayedHash"] for e in document["epochs"]),
         "three epochs passed": len(document["epochs"]) >= 3,
+        **_court_promises(document["court"], p["mallory"]),
     }
     return [promise for promise, kept in promises.items() if not kept]
+
+
+def _court_promises(court: Mapping[str, Any], mallory: Mapping[str, Any]) -> dict[str, bool]:
+    slashed, burned, reward = (int(court[key]) for key in ("slashedWei", "burnedWei", "rewardWei"))
+    return {
+        "ComputeCourt slashed mallory, and nobody else did": slashed == int(mallory["slashedWei"]) > 0,
+        "mallory is excluded": mallory["status"] == EXCLUDED,
+        "mallory's row was true up to the last step": court["step"] == court["steps"],
+        "half of the slash was burned": 2 * burned >= slashed,
+        "erin got her reward and every bond back": int(court["accuserGainWei"]) == reward > 0,
+        "erin is no oracle member": not court["accuserIsMember"],
+        "no case was put to a vote": court["votedCases"] == 0,
+    }
 
 
 def show(console: Console, document: Mapping[str, Any]) -> None:
@@ -115,8 +130,17 @@ def show(console: Console, document: Mapping[str, Any]) -> None:
         same = "same bytes" if one["reportHash"] == one["replayedHash"] else "DIFFERS"
         epochs.add_row(str(one["epoch"]), str(one["leafCount"]), f"{one['submitGas']:,}", same, one["root"][:18] + "…")
     job = document["job"]
-    console.print(people, epochs)
+    console.print(people, _court_table(document["court"]), epochs)
     console.print(f"job {job['id']}: {job['judged']}, {job['state']}, {format_swm(Wei(int(job['paidWei'])))} SWM paid")
+
+
+def _court_table(court: Mapping[str, Any]) -> Table:
+    columns = ("accused node", "row", "step", "column", "gas of the proof", "slashed", "burned", "erin's reward")
+    shown = Table(*columns, title="ComputeCourt, SWM")
+    amounts = (format_swm(Wei(int(court[key]))) for key in ("slashedWei", "burnedWei", "rewardWei"))
+    place = (str(court["row"]), f"{court['step']} of {court['steps']}", str(court["column"]))
+    shown.add_row(court["accused"], *place, f"{court['proveGas']:,}", *amounts)
+    return shown
 
 
 def write(document: Mapping[str, Any], path: Path) -> None:
@@ -126,11 +150,16 @@ def write(document: Mapping[str, Any], path: Path) -> None:
     fresh.replace(path)
 
 
+def _status(suspended_until: int) -> str:
+    if suspended_until >= UINT64_MAX:
+        return EXCLUDED
+    return SUSPENDED if suspended_until else ACTIVE
+
+
+def _total(events: Sequence[ChainEvent]) -> int:
+    return sum(int(str(event.args["amount"])) for event in events)
+
+
 def _submit_gas(world: World, epoch: int) -> int:
-    submitted = next(e for e in _events(world, "ReportSubmitted") if e.args["epoch"] == epoch)
+    (submitted,) = world.events("EpochOracle", "ReportSubmitted", epoch=epoch)
     return int(receipt_of(world, submitted.tx_hash)["gasUsed"], 16)
-
-
-def _events(world: World, name: str) -> list[Any]:
-    last = world.reader.block("latest").number
-    return [e for e in world.reader.events(world.deployment.block, last) if e.name == name]

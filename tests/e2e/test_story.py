@@ -51,9 +51,22 @@ def test_claims_when_compared_with_the_last_tree_then_every_amount_is_its_leaf(d
         assert (provider["claimedWei"], provider["penaltyWei"]) == (reward, penalty)
 
 
+def test_slash_when_split_then_half_is_burned_and_at_most_30_percent_goes_to_the_accuser(demo: dict[str, Any]) -> None:
+    court = demo["court"]
+    slashed, burned, reward = (int(court[name]) for name in ("slashedWei", "burnedWei", "rewardWei"))
+
+    assert slashed >= int(demo["providers"]["mallory"]["stakedWei"]) // 2
+    assert slashed // 2 <= burned < slashed
+    assert 0 < reward <= slashed * 3 // 10
+    assert court["accuser"] not in {provider["address"] for provider in demo["providers"].values()}
+
+
 def test_document_when_written_then_it_has_the_agreed_form(demo: dict[str, Any]) -> None:
-    assert set(demo) == {"chainId", "durationS", "contracts", "epochs", "providers", "job"}
+    assert set(demo) == {"chainId", "durationS", "contracts", "epochs", "providers", "job", "court"}
     assert {"id", "state", "paidWei", "receiptDigest", "judged"} <= set(demo["job"])
+    agreed = {"accused", "step", "column", "proveGas", "slashedWei", "burnedWei", "rewardWei"}
+    assert agreed <= set(demo["court"])
+    assert all(isinstance(demo["court"][name], str) for name in agreed if name.endswith("Wei"))
     for one in demo["epochs"]:
         assert {"epoch", "root", "reportHash", "replayedHash", "leafCount", "submitGas", "dump"} <= set(one)
     wanted = {"address", "providerId", "stakedWei", "earnedWei", "claimedWei", "balanceGainWei", "penaltyWei"}

@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 
 from swarm_chain.adapters.rpc import RpcPool, Web3Reader
-from swarm_chain.core.model import ContractCall, Deployment
+from swarm_chain.core.model import ChainEvent, ContractCall, Deployment
 from swarm_chain.deploy import save_deployment
 from swarm_chain.devnet import Devnet, start_devnet
 from tests.e2e.processes import Processes
@@ -65,6 +65,16 @@ class World:
         answer = httpx2.get(self.oracle_url + path, timeout=30)
         answer.raise_for_status()
         return answer.json()
+
+    def events(self, contract: str, name: str, **wanted: object) -> list[ChainEvent]:
+        """Events of a contract so far that have the wanted arguments."""
+        found = self.reader.events(self.deployment.block, self.reader.block("latest").number)
+        named = (event for event in found if (event.contract, event.name) == (contract, name))
+        return [event for event in named if all(event.args[key] == value for key, value in wanted.items())]
+
+    def address_of(self, account: str) -> str:
+        """Address of somebody's account."""
+        return next(str(one["address"]) for one in self.swarm("wallet", "list")["keystores"] if one["name"] == account)
 
     def wait_for(self, what: str, done: Callable[[], Any]) -> Any:
         """Looks until something is there.
