@@ -80,7 +80,16 @@ abstract contract ComputeCases is ComputeEvidence {
         require(block.timestamp > record.deadline, DeadlineNotPassed(accusationId, record.deadline));
 
         bool accusedIsLate = record.state == AccusationState.Accused || record.state == AccusationState.Picked;
+        if (accusedIsLate) _convict(record.offenceId, record.providerId);
         _end(accusationId, record, accusedIsLate ? AccusationState.Convicted : AccusationState.Acquitted);
+    }
+
+    /// @inheritdoc IComputeCourt
+    function execute(bytes32 accusationId) external {
+        Accusation storage record = _accusations[accusationId];
+        require(record.state == AccusationState.Proven, WrongState(accusationId, record.state, AccusationState.Proven));
+
+        _end(accusationId, record, AccusationState.Convicted);
     }
 
     /// @inheritdoc IComputeCourt
@@ -110,7 +119,7 @@ abstract contract ComputeCases is ComputeEvidence {
         _requireSealed(offenceId, salt);
         require(!isConvicted[offenceId], AlreadyConvicted(offenceId));
 
-        isConvicted[offenceId] = true;
+        _convict(offenceId, providerId);
 
         emit EquivocationProven(offenceId, providerId, one, other);
 
@@ -170,14 +179,25 @@ abstract contract ComputeCases is ComputeEvidence {
         TOKEN.safeTransferFrom(msg.sender, address(this), bond);
     }
 
-    /// @dev The one way out of a live accusation: final state, stake released, bond paid, and the slash if it is a conviction.
+    /// @dev Guilt that needs no more moves. The accused is excluded here; until `execute` its stake stays where it is, held by the case.
+    function _proven(Accusation storage record) internal {
+        record.state = AccusationState.Proven;
+        _convict(record.offenceId, record.providerId);
+    }
+
+    /// @dev A provider whose stake has gone is excluded all the same.
+    function _convict(bytes32 offenceId, uint256 providerId) private {
+        isConvicted[offenceId] = true;
+        REGISTRY.suspend(providerId, type(uint64).max);
+    }
+
+    /// @dev The one way out of an accusation: final state, stake released, bond paid, and the slash if it is a conviction.
     function _end(bytes32 accusationId, Accusation storage record, AccusationState state) internal {
         (uint256 providerId, uint256 bond, address accuser) = (record.providerId, record.bond, record.accuser);
         address bondTo = state == AccusationState.Acquitted ? REGISTRY.payoutOf(providerId) : accuser;
         bool convicted = state == AccusationState.Convicted;
         record.state = state;
         openAccusations[providerId] -= 1;
-        if (convicted) isConvicted[record.offenceId] = true;
 
         emit AccusationEnded(accusationId, providerId, state);
         emit BondPaid(accusationId, bondTo, bond);
@@ -187,12 +207,10 @@ abstract contract ComputeCases is ComputeEvidence {
         TOKEN.safeTransfer(bondTo, bond);
     }
 
-    /// @dev A provider whose stake has gone is excluded all the same.
     function _slash(bytes32 offenceId, uint256 providerId, uint64 offenceAt, address reporter) private {
         // Rounded up: no stake is too small for a slash.
         uint256 amount = Math.ceilDiv(VAULT.stakeAt(providerId, offenceAt) * SLASH_BPS, BPS);
         uint256 taken = amount == 0 ? 0 : VAULT.slash(_order(offenceId, providerId, amount, offenceAt, reporter));
-        REGISTRY.suspend(providerId, type(uint64).max);
 
         emit Convicted(offenceId, providerId, reporter, taken);
     }
@@ -204,7 +222,7 @@ abstract contract ComputeCases is ComputeEvidence {
     function _requireLive(bytes32 accusationId) private view returns (Accusation storage record) {
         record = _accusations[accusationId];
         AccusationState state = record.state;
-        bool live = state != AccusationState.None && state < AccusationState.Convicted;
+        bool live = state != AccusationState.None && state < AccusationState.Proven;
         require(live, WrongState(accusationId, state, AccusationState.Accused));
     }
 

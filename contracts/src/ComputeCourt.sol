@@ -18,6 +18,8 @@ import {ComputeCommitment} from "./types/Compute.sol";
 ///              |-- answerFor --|--- moveFor ---|--- moveFor ---|--- moveFor ---|
 ///      overdue:  the accused      the accuser     the accused     the accuser      loses (`timeout`)
 ///
+///      A proof convicts and excludes; `execute` then takes the stake.
+///
 ///      True hashes of true rows leave nothing to prove, so an honest commitment that is answered in time is never slashed
 ///      (invariant 36). Before the first false hash lies a true row, which everyone knows: either what is revealed does not follow
 ///      from it, which one dot product shows, or nothing can be revealed (invariant 37).
@@ -100,7 +102,7 @@ contract ComputeCourt is ComputeCases {
 
         emit ContradictionProven(accusationId, answered, headHash);
 
-        _end(accusationId, record, AccusationState.Convicted);
+        _proven(record);
     }
 
     /// @inheritdoc IComputeCourt
@@ -157,7 +159,7 @@ contract ComputeCourt is ComputeCases {
 
         emit FalseByteProven(accusationId, record.step, column, claimed, computed);
 
-        _end(accusationId, record, AccusationState.Convicted);
+        _proven(record);
     }
 
     function _advance(Accusation storage record, AccusationState state) private returns (uint48 deadline) {

@@ -13,6 +13,7 @@ interface IComputeCourt {
         Answered,
         Picked,
         Revealed,
+        Proven,
         Convicted,
         Acquitted,
         Dismissed
@@ -175,7 +176,8 @@ interface IComputeCourt {
     /// @notice Gives the row behind the picked hash. Owner, operator, defender or live node of the accused.
     function reveal(bytes32 accusationId, bytes calldata row) external;
 
-    /// @notice Shows that byte `column` of the revealed row does not follow. Anyone; the accuser is rewarded.
+    /// @notice Shows that byte `column` of the revealed row does not follow: the offence is convicted, the accused excluded. Anyone; the
+    ///         accuser is rewarded by `execute`.
     /// @param rowBefore The row behind the hash before the picked one; empty for step 0.
     /// @param word The 32 bytes of the revealed row that hold the byte, with their path under `wordsRoot`.
     function prove(
@@ -189,6 +191,10 @@ interface IComputeCourt {
 
     /// @notice Ends an accusation whose next move is overdue: the accused loses without an answer or row, else the accuser. Anyone.
     function timeout(bytes32 accusationId) external;
+
+    /// @notice Ends a proven accusation: takes the stake, pays bounty and bond to the accuser. Anyone.
+    /// @dev Apart from the proof, which then costs the same whatever the vault, the sink and the token cost.
+    function execute(bytes32 accusationId) external;
 
     /// @notice Ends an accusation of an offence that is convicted already; the bond goes back. Anyone.
     function dismiss(bytes32 accusationId) external;
