@@ -16,8 +16,9 @@ library IndexedTree {
 
     /// @notice Root over at least two values.
     function rootOf(bytes32[] calldata values) internal pure returns (bytes32) {
-        bytes32[] memory leaves = new bytes32[](values.length);
-        for (uint256 i = 0; i < values.length; ++i) {
+        uint256 count = values.length;
+        bytes32[] memory leaves = new bytes32[](count);
+        for (uint256 i = 0; i < count; ++i) {
             leaves[i] = leaf(i, values[i]);
         }
         return _root(leaves);
@@ -25,9 +26,12 @@ library IndexedTree {
 
     /// @notice Root over the 32-byte words of a row, at least two of them; a length that is no multiple of 32 is the caller's care.
     function rootOfWords(bytes calldata row) internal pure returns (bytes32) {
-        bytes32[] memory leaves = new bytes32[](row.length / 32);
-        for (uint256 i = 0; i < leaves.length; ++i) {
-            leaves[i] = leaf(i, bytes32(row[32 * i:32 * i + 32]));
+        uint256 count = row.length / 32;
+        bytes32[] memory leaves = new bytes32[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            leaves[i] = leaf(i, bytes32(row));
+            // Past the last word this leaves what is shorter than a word, and nothing of a whole number of them.
+            row = row[32:];
         }
         return _root(leaves);
     }
@@ -38,16 +42,19 @@ library IndexedTree {
     }
 
     /// @dev The heap of the layout, read from its last leaf to its root, is a queue: the first two of it make the next one at its
-    ///      end. Node `made` overwrites slot `made`, which the queue has left: it reads slots 2 * made and later.
+    ///      end. Node `made` is put into slot `made`, which was read before it: the queue is at slots 2 * made and later.
     function _root(bytes32[] memory queue) private pure returns (bytes32) {
-        uint256 count = queue.length;
-        for (uint256 made = 0; made < count - 1; ++made) {
-            queue[made] = Hashes.commutativeKeccak256(_slot(queue, 2 * made), _slot(queue, 2 * made + 1));
+        // No sum below exceeds twice a length in memory.
+        unchecked {
+            uint256 count = queue.length;
+            for (uint256 made = 0; made < count - 1; ++made) {
+                uint256 left = 2 * made;
+                uint256 right = left + 1;
+                if (left >= count) left -= count;
+                if (right >= count) right -= count;
+                queue[made] = Hashes.commutativeKeccak256(queue[left], queue[right]);
+            }
+            return queue[count - 2];
         }
-        return queue[count - 2];
-    }
-
-    function _slot(bytes32[] memory queue, uint256 place) private pure returns (bytes32) {
-        return queue[place < queue.length ? place : place - queue.length];
     }
 }

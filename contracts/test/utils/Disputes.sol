@@ -30,13 +30,18 @@ abstract contract Disputes is Deployment {
     address internal immutable defender = makeAddr("defender");
     address internal immutable stranger = makeAddr("stranger");
 
-    string internal json;
     address internal alice;
     uint256 internal aliceId;
     uint64 internal closedAt;
+    ComputeCommitment internal trueCommitment;
+    ComputeCommitment internal falseCommitment;
 
-    /// @dev States of row i after 0 to 4 steps, 64 bytes each, one after the other.
-    bytes[] internal rows;
+    /// @dev States of row i after 0 to 4 steps, 64 bytes each, one after the other; those of the false row; its path.
+    bytes[] private _rows;
+    bytes private _lie;
+    bytes32[] private _liePath;
+
+    bytes32[] private _trueLeaves;
 
     /// @dev One game as both sides know it: what is accused, and the states the accused stands for.
     struct Game {
@@ -49,23 +54,31 @@ abstract contract Disputes is Deployment {
     }
 
     function setUp() public virtual override {
-        json = vm.readFile("tests/golden/court.json");
         super.setUp();
-        rows = vm.parseJsonBytesArray(json, ".states");
+        string memory json = _golden();
+        trueCommitment = _commitment(json, "true");
+        falseCommitment = _commitment(json, "false");
+        _rows = vm.parseJsonBytesArray(json, ".states");
+        _lie = vm.parseJsonBytes(json, ".lie.states");
+        _liePath = vm.parseJsonBytes32Array(json, ".lie.path");
+        for (uint256 i = 0; i < 64; ++i) {
+            _trueLeaves.push(IndexedTree.leaf(i, keccak256(_slice(_rows[i], 64 * STEPS, 64))));
+        }
         alice = makeAddr("alice");
         aliceId = _register(alice);
         vm.prank(alice);
         registry.setDefender(aliceId, defender);
         _addNode(alice, aliceId, NODE_KEY);
         _stake(alice, aliceId, STAKE);
-        _drawWindow();
+        _beforeTheWindow();
+        _drawWindow(json);
         _fund(accuser, 10 * BOND);
         vm.prank(accuser);
         token.approve(address(computeCourt), type(uint256).max);
     }
 
     function _newBeacon() internal override returns (ChallengeBeacon) {
-        address wanted = vm.parseJsonAddress(json, ".beacon");
+        address wanted = vm.parseJsonAddress(_golden(), ".beacon");
         vm.cloneAccount(address(super._newBeacon()), wanted);
         return ChallengeBeacon(wanted);
     }
@@ -78,9 +91,12 @@ abstract contract Disputes is Deployment {
         registry.addNode(providerId, added, block.timestamp, signature);
     }
 
+    /// @dev Who else has stake when the window closes.
+    function _beforeTheWindow() internal virtual {}
+
     /// @dev Secret, opening, end and draw of the golden window, with the golden randomness.
-    function _drawWindow() internal {
-        uint256 windowId = vm.parseJsonUint(json, ".windowId");
+    function _drawWindow(string memory json) private {
+        uint256 windowId = trueCommitment.windowId;
         vm.warp(oracle.epochEnd(2));
         vm.roll(1000);
         bytes32 secret = vm.parseJsonBytes32(json, ".secret");
@@ -99,7 +115,11 @@ abstract contract Disputes is Deployment {
         beacon.draw(windowId);
     }
 
-    function _commitment(string memory which) internal view returns (ComputeCommitment memory) {
+    function _golden() internal view returns (string memory) {
+        return vm.readFile("tests/golden/court.json");
+    }
+
+    function _commitment(string memory json, string memory which) private view returns (ComputeCommitment memory) {
         return ComputeCommitment({
             windowId: vm.parseJsonUint(json, ".windowId"),
             windowSeed: vm.parseJsonBytes32(json, ".windowSeed"),
@@ -114,38 +134,36 @@ abstract contract Disputes is Deployment {
 
     /// @dev The game over one row of the honest commitment.
     function _honest(uint32 row) internal view returns (Game memory game) {
-        game.commitment = _commitment("true");
+        game.commitment = trueCommitment;
         (game.accuser, game.row, game.states) = (accuser, row, _statesOf(row));
-        game.path = Trees.path(_leaves(), row);
+        game.path = Trees.path(_trueLeaves, row);
     }
 
     /// @dev The game over the false row, the accused standing for what it committed to.
     function _false() internal view returns (Game memory game) {
-        game.commitment = _commitment("false");
+        game.commitment = falseCommitment;
         (game.accuser, game.row) = (accuser, LIE_ROW);
-        game.states = _split(vm.parseJsonBytes(json, ".lie.states"));
-        game.path = vm.parseJsonBytes32Array(json, ".lie.path");
+        game.states = _split(_lie);
+        game.path = _liePath;
     }
 
     /// @dev A commitment whose tree has these states in place of the row's own.
     function _committedTo(uint32 row, bytes[] memory states) internal view returns (Game memory game) {
         game = _honest(row);
         game.states = states;
-        bytes32[] memory leaves = _leaves();
-        leaves[row] = IndexedTree.leaf(row, keccak256(states[STEPS]));
+        bytes32[] memory leaves = _trueLeaves;
+        leaves[row] = IndexedTree.leaf(row, keccak256(_head(game)));
         game.commitment.root = Trees.root(leaves);
         game.path = Trees.path(leaves, row);
     }
 
     function _statesOf(uint32 row) internal view returns (bytes[] memory) {
-        return _split(rows[row]);
+        return _split(_rows[row]);
     }
 
-    function _leaves() internal view returns (bytes32[] memory leaves) {
-        leaves = new bytes32[](64);
-        for (uint256 i = 0; i < 64; ++i) {
-            leaves[i] = IndexedTree.leaf(i, keccak256(_split(rows[i])[STEPS]));
-        }
+    /// @dev Of the true commitment.
+    function _leaves() internal view returns (bytes32[] memory) {
+        return _trueLeaves;
     }
 
     function _open(Game memory game) internal {
@@ -156,16 +174,25 @@ abstract contract Disputes is Deployment {
     }
 
     function _answer(Game memory game) internal {
+        _answerCall(game, defender);
+    }
+
+    /// @dev The court is called once, and last: an expected revert is that one.
+    function _answerCall(Game memory game, address who) internal {
         bytes32[] memory hashes = _hashes(game.states);
-        vm.prank(defender);
-        computeCourt.answer(game.id, game.commitment, hashes, game.states[STEPS], game.path);
+        vm.prank(who);
+        computeCourt.answer(game.id, game.commitment, hashes, _head(game), game.path);
     }
 
     function _pick(Game memory game, uint16 step) internal {
+        _pickCall(game, step, game.accuser);
+    }
+
+    function _pickCall(Game memory game, uint16 step, address who) internal {
         bytes32[] memory hashes = _hashes(game.states);
         IComputeCourt.StepHash memory before = _stepHash(hashes, step == 0 ? 0 : step - 1);
         IComputeCourt.StepHash memory at = _stepHash(hashes, step);
-        vm.prank(game.accuser);
+        vm.prank(who);
         computeCourt.pick(game.id, step, before, at);
     }
 
@@ -203,7 +230,7 @@ abstract contract Disputes is Deployment {
     }
 
     function _offenceId(address accusedMember) internal view returns (bytes32) {
-        return computeCourt.offenceIdOf(vm.parseJsonUint(json, ".windowId"), node, 2, accusedMember);
+        return computeCourt.offenceIdOf(trueCommitment.windowId, node, 2, accusedMember);
     }
 
     function _signed(ComputeCommitment memory commitment) internal view returns (bytes memory) {
@@ -238,6 +265,17 @@ abstract contract Disputes is Deployment {
         assertEq(token.balanceOf(game.accuser), 10 * BOND);
         assertEq(sink.bountyOf(game.accuser), STAKE / 2 * 3 / 10);
         assertEq(token.balanceOf(address(computeCourt)), 0);
+    }
+
+    /// @dev First column in which two rows differ.
+    function _firstDifference(bytes memory one, bytes memory other) internal pure returns (uint32 column) {
+        while (one[column] == other[column]) {
+            ++column;
+        }
+    }
+
+    function _head(Game memory game) internal pure returns (bytes memory) {
+        return _slice(game.states[game.states.length - 1], 0, 64);
     }
 
     function _hashes(bytes[] memory states) internal pure returns (bytes32[] memory hashes) {
