@@ -1,6 +1,6 @@
 """Accusations as the chain shows them, and what this node does about those against itself. Pure.
 
-ACCUSED --trace, answer--> ANSWERED ..pick..> PICKED --reveal--> REVEALED ..prove..> CONVICTED
+ACCUSED --trace, answer--> ANSWERED ..pick..> PICKED --reveal--> REVEALED ..prove..> PROVEN ..execute..> CONVICTED
             an accuser that misses its move --timeout--> ACQUITTED: the bond goes to the provider
 """
 
@@ -133,6 +133,7 @@ EVENT_OF_STATE = {
     AccusationState.ANSWERED: "accusation_answered",
     AccusationState.PICKED: "step_picked",
     AccusationState.REVEALED: "row_revealed",
+    AccusationState.PROVEN: "accusation_proven",
     AccusationState.CONVICTED: "accusation_lost",
     AccusationState.ACQUITTED: "accusation_won",
     AccusationState.DISMISSED: "accusation_dismissed",

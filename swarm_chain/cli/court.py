@@ -34,7 +34,7 @@ app = typer.Typer(help="A false commitment loses by arithmetic.")
 app.command()(defend)
 app.command()(watch)
 POLL_S = 1
-_STEPPED = (AccusationState.PICKED, AccusationState.REVEALED, AccusationState.CONVICTED)
+_STEPPED = (AccusationState.PICKED, AccusationState.REVEALED, AccusationState.PROVEN, AccusationState.CONVICTED)
 Bundle = Annotated[Path | None, typer.Option("--bundle", help="Bundle file; default: ask the oracle.", metavar="FILE")]
 
 
@@ -80,7 +80,7 @@ def answer(
     bundle: Bundle = None,
     backend: Backend = "auto",
 ) -> None:
-    """Makes the one move your key owes: answer or reveal as the accused, pick or prove as the accuser, or end what is overdue."""
+    """Makes the one move your key owes: answer or reveal as the accused, pick or prove as the accuser, or end what is proven or overdue."""
     session = session_of(ctx)
     desk = open_desk(session)
     view = desk.look()

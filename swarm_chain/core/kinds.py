@@ -53,9 +53,10 @@ class AccusationState(IntEnum):
     ANSWERED = 2
     PICKED = 3
     REVEALED = 4
-    CONVICTED = 5
-    ACQUITTED = 6
-    DISMISSED = 7
+    PROVEN = 5
+    CONVICTED = 6
+    ACQUITTED = 7
+    DISMISSED = 8
 
 
 class ViolationClass(IntEnum):

@@ -1,6 +1,7 @@
 """The court's state from its events: one function an event.
 
-Accused --AccusationAnswered--> ANSWERED --StepPicked--> PICKED --RowRevealed--> REVEALED --AccusationEnded--> its end
+Accused --AccusationAnswered--> ANSWERED --StepPicked--> PICKED --RowRevealed--> REVEALED --FalseByteProven--> PROVEN
+            ANSWERED --ContradictionProven--> PROVEN;   any of them --AccusationEnded--> its end
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -40,7 +41,10 @@ def advance_view(view: CourtView, events: Iterable[ChainEvent], block: BlockRef)
         if event.name == "Convicted":
             convicted.add(_hash(event, "offenceId"))
         elif event.name in _STEPS:
-            table[_hash(event, "accusationId")] = _STEPS[event.name](table, event)
+            accusation = _STEPS[event.name](table, event)
+            table[accusation.accusation_id] = accusation
+            if accusation.state is AccusationState.PROVEN:
+                convicted.add(accusation.offence_id)
     return CourtView(chain=chain, accusations=table, convicted=frozenset(convicted))
 
 
@@ -88,6 +92,10 @@ def _revealed(table: Table, event: ChainEvent) -> Accusation:
     return replace(_known(table, event), state=AccusationState.REVEALED, deadline=a["deadline"], revealed=a["row"])
 
 
+def _proven(table: Table, event: ChainEvent) -> Accusation:
+    return replace(_known(table, event), state=AccusationState.PROVEN)
+
+
 def _ended(table: Table, event: ChainEvent) -> Accusation:
     a: Any = event.args
     return replace(_known(table, event), state=AccusationState(a["state"]))
@@ -113,5 +121,7 @@ _STEPS: Mapping[str, Callable[[Table, ChainEvent], Accusation]] = {
     "AccusationAnswered": _answered,
     "StepPicked": _picked,
     "RowRevealed": _revealed,
+    "FalseByteProven": _proven,
+    "ContradictionProven": _proven,
     "AccusationEnded": _ended,
 }

@@ -13,7 +13,13 @@ from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, BlockNumber
 
 CONTRACT = "ComputeCourt"
 OPEN_STATES = frozenset(
-    {AccusationState.ACCUSED, AccusationState.ANSWERED, AccusationState.PICKED, AccusationState.REVEALED}
+    {
+        AccusationState.ACCUSED,
+        AccusationState.ANSWERED,
+        AccusationState.PICKED,
+        AccusationState.REVEALED,
+        AccusationState.PROVEN,
+    }
 )
 _BEFORE_ALL = BlockRef(number=BlockNumber(-1), hash=ZERO_HASH, timestamp=Timestamp(0))
 
@@ -33,6 +39,7 @@ class MoveKind(StrEnum):
     CONTRADICT = "contradict"
     REVEAL = "reveal"
     PROVE = "prove"
+    EXECUTE = "execute"
     TIMEOUT = "timeout"
     DISMISS = "dismiss"
     WAIT = "wait"  # the other side has time left

@@ -1,8 +1,8 @@
 """Whose move it is and what the move is. Pure: view and evidence in, one Move out.
 
-state      ACCUSED   ANSWERED   PICKED   REVEALED      turn of the accused, the accuser, the accused, the accuser;
-move       answer    pick,      reveal   prove         whoever waits may end it by `timeout` once the deadline passed
-                     contradict
+state      ACCUSED   ANSWERED   PICKED   REVEALED   PROVEN    turn of the accused, the accuser, the accused, the accuser;
+move       answer    pick,      reveal   prove      execute   whoever waits may end it by `timeout` once the deadline passed;
+                     contradict                               what is proven anyone may execute, the accused will not
 """
 
 from swarm_chain.core import merkle
@@ -21,6 +21,11 @@ TURNS = {
     AccusationState.PICKED: (Side.ACCUSED, MoveKind.REVEAL),
     AccusationState.REVEALED: (Side.ACCUSER, MoveKind.PROVE),
 }
+_ENDINGS = {
+    MoveKind.TIMEOUT: "the other side is overdue",
+    MoveKind.DISMISS: "the offence is convicted already",
+    MoveKind.EXECUTE: "it is proven, the court takes the stake and pays the accuser",
+}
 NEEDS_EVIDENCE = frozenset({MoveKind.ANSWER, MoveKind.PICK, MoveKind.REVEAL, MoveKind.PROVE})
 
 
@@ -37,6 +42,8 @@ def move_due(accusation: Accusation, side: Side, view: CourtView) -> MoveKind:
     """
     if not accusation.is_open:
         return MoveKind.DONE
+    if accusation.state is AccusationState.PROVEN:
+        return MoveKind.EXECUTE if side is Side.ACCUSER else MoveKind.DONE
     if accusation.offence_id in view.convicted:
         return MoveKind.DISMISS
     turn, kind = TURNS[accusation.state]
@@ -73,10 +80,9 @@ def next_move(accusation: Accusation, side: Side, view: CourtView, evidence: Row
 
 
 def _without_evidence(accusation: Accusation, kind: MoveKind) -> Move:
-    if kind in {MoveKind.TIMEOUT, MoveKind.DISMISS}:
-        words = {MoveKind.TIMEOUT: "the other side is overdue", MoveKind.DISMISS: "the offence is convicted already"}
+    if kind in _ENDINGS:
         call = court_call(kind.value, accusation.accusation_id)
-        return Move(kind=kind, effect=f"end {_name(accusation)}: {words[kind]}", call=call)
+        return Move(kind=kind, effect=f"end {_name(accusation)}: {_ENDINGS[kind]}", call=call)
     return Move(kind=kind, effect=f"nothing to do for {_name(accusation)}")
 
 

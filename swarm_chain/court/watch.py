@@ -12,6 +12,7 @@ from itertools import islice
 
 from swarm_chain.core.encoding import keccak, to_hex, words
 from swarm_chain.core.errors import RejectedError
+from swarm_chain.core.kinds import AccusationState
 from swarm_chain.core.signing import commitment_hash
 from swarm_chain.core.units import ZERO_ADDRESS, Address, Hash32, Wei, format_swm
 from swarm_chain.core.verdicts import SignedVerdicts
@@ -150,14 +151,20 @@ class Watcher:
                 yield event
 
     def follow(self, view: CourtView, openings: OpeningsOf, send: Send) -> Iterator[CourtEvent]:
-        """Make the moves this key owes in the accusations it opened.
+        """Make the moves this key owes in the accusations it opened, and execute what anybody has proven.
+
+        A cheater that proves its own lie first, so that no one else can, would otherwise keep its stake in dispute for ever.
 
         Args:
             view: the chain now.
             openings: what is known to be opened of a commitment.
             send: sends a call.
         """
-        mine = [found for found in view.accusations.values() if found.accuser == self._accuser]
+        mine = [
+            found
+            for found in view.accusations.values()
+            if found.accuser == self._accuser or found.state is AccusationState.PROVEN
+        ]
         evidence = accusers_evidence(self._recomputer, self._desk.deployment, openings)
         return play(mine, Side.ACCUSER, view, evidence, send)
 

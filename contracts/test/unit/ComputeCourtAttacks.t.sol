@@ -162,9 +162,9 @@ contract ComputeCourtAttacksTest is Disputes {
         Game memory game = _false();
         Game memory copied = _false();
         copied.accuser = stranger;
-        _fund(stranger, BOND);
+        _fund(stranger, 2 * BOND);
         vm.prank(stranger);
-        token.approve(address(computeCourt), BOND);
+        token.approve(address(computeCourt), 2 * BOND);
         bytes memory signature = _signed(game.commitment);
         bytes32 sealHash = computeCourt.sealOf(stranger, _accusationId(copied), SALT);
         _seal(accuser, _accusationId(game));
@@ -193,7 +193,7 @@ contract ComputeCourtAttacksTest is Disputes {
 
         _assertConvicted(game);
         assertEq(sink.bountyOf(stranger), 0);
-        assertEq(token.balanceOf(stranger), BOND);
+        assertEq(token.balanceOf(stranger), 2 * BOND);
     }
 
     /// @dev Attack 20: of half the stake, half is burned and a fifth insured; the accuser's part never makes up for it.
@@ -206,6 +206,7 @@ contract ComputeCourtAttacksTest is Disputes {
         uint256 supply = token.totalSupply();
         _playTo(game, LIE_STEP);
         _prove(game, LIE_STEP, LIE_COLUMN);
+        computeCourt.execute(game.id);
         sink.claimBounty(alice);
 
         assertEq(token.balanceOf(alice), BOND + 15_000e18);

@@ -262,6 +262,17 @@ contract ProviderRegistryTest is Deployment {
         assertFalse(registry.mayDefend(aliceId, node));
     }
 
+    /// @dev Who signed with a key cannot get rid of it: a court finds its provider for ever.
+    function test_providerIdOfKey_whenTheNodeLeftAndTheProviderRetired_thenItIsStillTheProvider() public {
+        assertEq(registry.providerIdOfKey(node), 0);
+        _addNode(alice, aliceId);
+        assertEq(registry.providerIdOfKey(node), aliceId);
+        vm.startPrank(alice);
+        registry.removeNode(aliceId, node);
+        registry.retire(aliceId);
+        assertEq(registry.providerIdOfKey(node), aliceId);
+    }
+
     // ---- keys ----
 
     function test_ownerFunctions_whenCallerIsNotTheOwner_thenTheyRevert() public {
@@ -437,6 +448,7 @@ contract ProviderRegistryTest is Deployment {
         assertEq(registry.nodeCount(id), 0);
         assertEq(registry.providerIdOf(who), 0);
         assertEq(registry.providerIdOfNode(who), 0);
+        assertEq(registry.providerIdOfKey(who), 0);
         assertEq(registry.nodeNonce(who), 0);
         assertFalse(registry.isRetired(id));
         assertFalse(registry.mayDefend(id, who));
