@@ -80,7 +80,7 @@ def answer(
     bundle: Bundle = None,
     backend: Backend = "auto",
 ) -> None:
-    """Makes the one move your key owes: answer or reveal as the accused, pick or prove as the accuser, or end what is proven or overdue."""
+    """Makes the one move your key owes: answer or reveal as the accused, pick or prove as the accuser, end what is over."""
     session = session_of(ctx)
     desk = open_desk(session)
     view = desk.look()
@@ -226,6 +226,8 @@ def _pressed(session: Session, watcher: Watcher, charge: Charge, desk: CourtDesk
 
 def _side(session: Session, desk: CourtDesk, found: Accusation, view: CourtView) -> Side:
     who = own_address(session)
+    if found.state is AccusationState.PROVEN:
+        return Side.ACCUSER  # whoever pays the gas may execute
     sides = [Side.ACCUSED] if desk.may_defend(found.provider_id, who) else []
     sides += [Side.ACCUSER] if found.accuser == who else []
     idle = {MoveKind.WAIT, MoveKind.LATE, MoveKind.DONE}
@@ -277,5 +279,15 @@ def _cells(found: Accusation) -> Sequence[object]:
     accused = f"node {c.node}" if found.member == ZERO_ADDRESS else f"member {found.member}"
     whose = f"{turn[0]}: {turn[1]}" if turn else "-"
     state = found.state.name.lower()
-    id_, until = to_hex(found.accusation_id), when(found.deadline) if turn else "-"
-    return id_, found.provider_id, accused, c.window_id, found.row, state, whose, until, swm(found.bond_wei)
+    until = when(found.deadline) if turn and found.state is not AccusationState.PROVEN else "-"
+    return (
+        to_hex(found.accusation_id),
+        found.provider_id,
+        accused,
+        c.window_id,
+        found.row,
+        state,
+        whose,
+        until,
+        swm(found.bond_wei),
+    )

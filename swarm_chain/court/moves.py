@@ -20,6 +20,7 @@ TURNS = {
     AccusationState.ANSWERED: (Side.ACCUSER, MoveKind.PICK),
     AccusationState.PICKED: (Side.ACCUSED, MoveKind.REVEAL),
     AccusationState.REVEALED: (Side.ACCUSER, MoveKind.PROVE),
+    AccusationState.PROVEN: (Side.ACCUSER, MoveKind.EXECUTE),
 }
 _ENDINGS = {
     MoveKind.TIMEOUT: "the other side is overdue",

@@ -58,6 +58,7 @@ def test_slash_when_split_then_half_is_burned_and_at_most_30_percent_goes_to_the
     assert slashed >= int(demo["providers"]["mallory"]["stakedWei"]) // 2
     assert slashed // 2 <= burned < slashed
     assert 0 < reward <= slashed * 3 // 10
+    assert court["proveGas"] <= 260_000
     assert court["accuser"] not in {provider["address"] for provider in demo["providers"].values()}
 
 

@@ -70,6 +70,8 @@ def test_a_liar_that_answers_and_reveals_loses_by_proof(room: Courtroom, alice: 
     assert room.accusation.step == at
     room.play_liar(liar.evidence)
     assert room.watch() == ["false_commitment", "prove"]
+    assert (room.accusation.state, room.stake) == (AccusationState.PROVEN, STAKE)
+    assert room.watch() == ["false_commitment", "execute"]
 
     assert room.accusation.state is AccusationState.CONVICTED
     assert room.stake == STAKE - SLASH
@@ -241,6 +243,27 @@ def test_a_second_accusation_of_a_convicted_offence_is_dismissed(
     assert room.stake == STAKE - SLASH
 
 
+@pytest.mark.parametrize("by", ["the watcher", "a stranger"])
+def test_a_cheater_that_proves_its_own_lie_and_stops_there_is_executed_by_others(
+    room: Courtroom, tools: ChainTools, by: str
+) -> None:
+    liar = lying_prover(room.challenge, ROW, 2)
+    bob = room.line.add_key("bob", keccak(b"bob"))
+    tools.fund(bob.address)
+    room.publish_prover(liar, ROW)
+    own = room.court("accuse", *_what(room), account="bob")["accusationId"]
+    for _ in range(2):
+        room.play_liar(liar.evidence)
+        room.court("answer", own, account="bob")
+    assert room.accusation.state is AccusationState.PROVEN
+    tools.net.warp(ANSWER_FOR + MOVE_FOR + 1)
+
+    made = room.watch() if by == "the watcher" else [room.court("answer", own)["moved"]]
+
+    assert made[-1] == "execute"
+    assert (room.accusation.state, room.stake) == (AccusationState.CONVICTED, STAKE - SLASH)
+
+
 def test_two_commitments_of_one_device_are_shown(room: Courtroom, alice: KeySigner) -> None:
     first, before = honest_prover(room.challenge, ROW).signed(room.node), room.swm(alice)
     room.publish([first], [], [(first, other_root(first, room.challenge, room.node))])
@@ -269,7 +292,7 @@ def test_two_heads_of_one_row_are_shown(room: Courtroom) -> None:
 
     room.play_liar(forged.evidence)  # the true head, from its own place
 
-    assert room.watch()[-1] == "contradict"
+    assert [room.watch()[-1] for _ in range(2)] == ["contradict", "execute"]
     assert room.accusation.state is AccusationState.CONVICTED
 
 
@@ -310,7 +333,7 @@ def test_loops_play_a_dispute_to_its_end_and_stop_when_asked(room: Courtroom, al
         seen += _events(watcher, "prove")
         stopped.append(_stopped(watcher))
 
-    assert seen == ["false_commitment", "sealed", "accused", "pick", "prove"]
+    assert seen == ["false_commitment", "sealed", "accused", "pick", "prove", "execute"]
     assert told == ["give_up"]
     assert stopped == [130, 130]
     assert room.stake == STAKE - SLASH

@@ -103,6 +103,15 @@ def test_a_conviction_is_of_the_offence() -> None:
     assert offence in view_after(ACCUSED, convicted).convicted
 
 
+@pytest.mark.parametrize("proof", ["FalseByteProven", "ContradictionProven"])
+def test_a_proof_convicts_and_leaves_the_stake_to_be_taken(proof: str) -> None:
+    view = view_after(*LIFE, at(5, proof, accusationId=ID))
+
+    assert only(view).state is AccusationState.PROVEN
+    assert only(view).is_open
+    assert view.convicted == {only(view).offence_id}
+
+
 def test_an_answer_to_nothing_is_refused() -> None:
     with pytest.raises(InconsistentError):
         view_after(ANSWERED)

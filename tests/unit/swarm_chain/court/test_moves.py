@@ -171,6 +171,18 @@ def test_a_convicted_offence_is_dismissed_so_that_the_bond_returns(state: Accusa
     assert next_move(case, side, view_at(DEADLINE, case)).kind is MoveKind.DISMISS
 
 
+@pytest.mark.parametrize("now", [IN_TIME, LATE])
+def test_what_is_proven_is_executed_at_any_time_and_never_dismissed(now: CourtView) -> None:
+    case = replace(accused(honest_prover(CHALLENGE, ROW)), state=AccusationState.PROVEN)
+    guilty = replace(now, convicted=frozenset({case.offence_id}))
+
+    move = next_move(case, Side.ACCUSER, guilty)
+
+    assert move.kind is MoveKind.EXECUTE
+    assert args_of(move) == (case.accusation_id,)
+    assert next_move(case, Side.ACCUSED, guilty).call is None
+
+
 @pytest.mark.parametrize("state", [AccusationState.CONVICTED, AccusationState.ACQUITTED, AccusationState.DISMISSED])
 @pytest.mark.parametrize("side", Side)
 def test_what_ended_needs_nothing(state: AccusationState, side: Side) -> None:
