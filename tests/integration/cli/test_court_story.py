@@ -330,7 +330,7 @@ def test_loops_play_a_dispute_to_its_end_and_stop_when_asked(room: Courtroom, al
             told = _events(defender, "give_up")
             stopped = [_stopped(defender)]
         room.play_liar(liar.evidence)
-        seen += _events(watcher, "prove")
+        seen += _events(watcher, "execute")
         stopped.append(_stopped(watcher))
 
     assert seen == ["false_commitment", "sealed", "accused", "pick", "prove", "execute"]
