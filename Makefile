@@ -18,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo devnet test audit check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo devnet test test-contracts test-python audit check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,9 +31,15 @@ demo: install ## run the whole life of the network once, on a real chain, and wr
 devnet: install ## start a local chain with everything deployed, for playing
 	$(VENV)/bin/swarm dev up
 
-test: install ## every test: contracts, then Python
+test: install ## every test: contracts and Python side by side
+	@$(MAKE) --no-print-directory -j2 test-contracts test-python
+
+test-contracts: install ## unit, fuzz, golden and invariant tests of the contracts
 	forge test
-	$(PY) -m pytest
+
+# Files, not tests, are dealt out: what a file starts (a chain, a cluster) is started once.
+test-python: install ## every Python test
+	$(PY) -m pytest --numprocesses 2 --dist loadfile
 
 audit: install $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table
 	$(PY) -m tools.audit
