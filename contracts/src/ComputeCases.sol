@@ -114,8 +114,8 @@ abstract contract ComputeCases is ComputeEvidence {
             && second.windowSeed == first.windowSeed;
         (bytes32 one, bytes32 other) = (commitmentHashOf(first), commitmentHashOf(second));
         require(same && one != other, NotEquivocation());
-        uint256 providerId = _requireSigned(first, firstSignature);
-        _requireSigned(second, secondSignature);
+        uint256 providerId = _requireSigned(first, firstSignature, window.openedAt);
+        _requireSigned(second, secondSignature, window.openedAt);
         _requireSealed(offenceId, salt);
         require(!isConvicted[offenceId], AlreadyConvicted(offenceId));
 

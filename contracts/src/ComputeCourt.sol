@@ -42,7 +42,7 @@ contract ComputeCourt is ComputeCases {
     {
         IChallengeBeacon.Window memory window = _requireWindow(commitment);
         _requireRow(commitment, row);
-        uint256 providerId = _requireSigned(commitment, signature);
+        uint256 providerId = _requireSigned(commitment, signature, window.openedAt);
 
         return _accuse(commitment, row, salt, address(0), providerId, window.closedAt);
     }
@@ -57,7 +57,7 @@ contract ComputeCourt is ComputeCases {
     ) external returns (bytes32 accusationId) {
         IChallengeBeacon.Window memory window = _requireWindow(commitment);
         _requireRow(commitment, row);
-        _requireSigned(commitment, signature);
+        _requireSigned(commitment, signature, window.openedAt);
         uint256 providerId = _requirePassed(commitment, row, passed, window.drawSeed);
 
         return _accuse(commitment, row, salt, passed.verdicts.member, providerId, window.closedAt);

@@ -88,15 +88,19 @@ abstract contract ComputeEvidence is IComputeCourt {
         require(row < commitment.m, RowOutOfRange(row, commitment.m));
     }
 
-    /// @return providerId Whose node signed; the key may have been removed and the provider retired since.
-    function _requireSigned(ComputeCommitment calldata commitment, bytes calldata signature)
+    /// @dev A key that was thrown away can sign nothing for windows that open later; removal takes back nothing of earlier ones.
+    /// @return providerId Whose node signed; the key may have been removed and the provider retired since the window opened.
+    function _requireSigned(ComputeCommitment calldata commitment, bytes calldata signature, uint256 openedAt)
         internal
         view
         returns (uint256 providerId)
     {
-        _requireSigner(commitment.hashOf(), signature, commitment.node);
-        providerId = REGISTRY.providerIdOfKey(commitment.node);
-        require(providerId != 0, UnknownNode(commitment.node));
+        address node = commitment.node;
+        _requireSigner(commitment.hashOf(), signature, node);
+        uint256 removedAt;
+        (providerId, removedAt) = REGISTRY.nodeRecord(node);
+        require(providerId != 0, UnknownNode(node));
+        require(removedAt == 0 || openedAt <= removedAt, KeyRemoved(node, removedAt, openedAt));
     }
 
     /// @dev The member signed "passed" over this commitment, and had to look at this row for it.

@@ -32,11 +32,11 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
         address defender;
     }
 
-    /// @dev One slot of one node key. `providerId` stays for ever, so that a removed key never returns.
+    /// @dev One slot of one node key. Both `providerId` and `removedAt` are set once and stay, so that a removed key never returns.
     struct NodeRecord {
         uint64 providerId;
         uint32 nonce;
-        bool live;
+        uint64 removedAt;
     }
 
     /// @notice Message a node signs to prove that it holds its key.
@@ -124,7 +124,6 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
         record.nodes += 1;
         entry.providerId = SafeCast.toUint64(providerId);
         entry.nonce += 1;
-        entry.live = true;
 
         emit NodeAdded(providerId, node);
     }
@@ -132,10 +131,10 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     /// @inheritdoc IProviderRegistry
     function removeNode(uint256 providerId, address node) external onlyOwnerOrOperator(providerId) {
         NodeRecord storage entry = _nodes[node];
-        require(entry.live && entry.providerId == providerId, UnknownNode(providerId, node));
+        require(_isNodeOf(entry, providerId), UnknownNode(providerId, node));
 
         _records[providerId].nodes -= 1;
-        entry.live = false;
+        entry.removedAt = uint64(block.timestamp);
 
         emit NodeRemoved(providerId, node);
     }
@@ -225,12 +224,13 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     /// @inheritdoc IProviderRegistry
     function providerIdOfNode(address node) external view returns (uint256) {
         NodeRecord memory entry = _nodes[node];
-        return entry.live && !_records[entry.providerId].retired ? entry.providerId : 0;
+        return entry.removedAt == 0 && !_records[entry.providerId].retired ? entry.providerId : 0;
     }
 
     /// @inheritdoc IProviderRegistry
-    function providerIdOfKey(address node) external view returns (uint256) {
-        return _nodes[node].providerId;
+    function nodeRecord(address node) external view returns (uint256 providerId, uint64 removedAt) {
+        NodeRecord memory entry = _nodes[node];
+        return (entry.providerId, entry.removedAt);
     }
 
     /// @inheritdoc IProviderRegistry
@@ -261,7 +261,7 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
         // The zero address stands for "no defender" and "no such provider" in storage; it defends nobody.
         if (caller == address(0)) return false;
         if (caller == record.owner || caller == record.operator || caller == record.defender) return true;
-        return entry.live && entry.providerId == providerId;
+        return _isNodeOf(entry, providerId);
     }
 
     /// @inheritdoc IProviderRegistry
@@ -290,6 +290,11 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     ) private view returns (address recovered) {
         bytes32 structHash = keccak256(abi.encode(NODE_ADMISSION_TYPEHASH, providerId, node, nonce, deadline));
         (recovered,,) = ECDSA.tryRecoverCalldata(_hashTypedDataV4(structHash), signature);
+    }
+
+    /// @dev Provider zero, to which no key was added, has no nodes.
+    function _isNodeOf(NodeRecord memory entry, uint256 providerId) private pure returns (bool) {
+        return entry.providerId == providerId && entry.removedAt == 0 && providerId != 0;
     }
 
     function _inForce(uint64 pendingPayoutAt) private view returns (bool) {

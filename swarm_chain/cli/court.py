@@ -154,7 +154,8 @@ def _suspect(source: EvidenceSource, desk: CourtDesk, view: CourtView, wanted: t
                 return suspect
             raise InvalidInputError(
                 f"the commitment of {node} in window {window_id} cannot be accused (any more)",
-                fix=f"its window must be drawn, on this branch, and have closed less than {desk.accuse_for} seconds ago",
+                fix=f"its window must be drawn, on this branch, and have closed less than {desk.accuse_for} seconds ago; "
+                "its key must not have been removed before the window opened",
                 code="not_accusable",
             )
     raise InvalidInputError(

@@ -96,6 +96,14 @@ class Deployment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRemoval:
+    """A node key that its provider gave up: what it signs for windows that open later binds nobody."""
+
+    node: Address
+    removed_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRecord:
     """A provider as the chain knew it at a block; `payout` is the address in force then."""
 
@@ -114,6 +122,7 @@ class ProviderRecord:
     pending_payout: Address | None = None
     pending_payout_at: Timestamp = Timestamp(0)
     past_nodes: tuple[Address, ...] = ()
+    removals: tuple[KeyRemoval, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import JobKind, JobState, WindowState
-from swarm_chain.core.model import ChainEvent, JobRecord, ProviderRecord, RootRecord, WindowRecord
+from swarm_chain.core.model import ChainEvent, JobRecord, KeyRemoval, ProviderRecord, RootRecord, WindowRecord
 from swarm_chain.core.units import Address, ProviderId, Timestamp, Wei
 
 _NO_TIME, _NO_WEI = Timestamp(0), Wei(0)
@@ -84,9 +84,13 @@ def _node_added(draft: Draft, event: ChainEvent) -> None:
 
 
 def _node_removed(draft: Draft, event: ChainEvent) -> None:
-    provider, node = _known(draft.providers, event.args["providerId"], event), event.args["node"]
+    a: Any = event.args
+    provider, node = _known(draft.providers, a["providerId"], event), a["node"]
     left = tuple(other for other in provider.nodes if other != node)
-    _change_provider(draft, event, nodes=left, past_nodes=(*provider.past_nodes, node))
+    # Where the provider has retired, the node is among the past ones already.
+    past = tuple(other for other in provider.past_nodes if other != node)
+    removals = (*provider.removals, KeyRemoval(node=node, removed_at=event.timestamp))
+    _change_provider(draft, event, nodes=left, past_nodes=(*past, node), removals=removals)
 
 
 def _operator_changed(draft: Draft, event: ChainEvent) -> None:

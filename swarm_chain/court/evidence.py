@@ -46,11 +46,11 @@ def accusable(
 
     Returns:
         None for a commitment that cannot be accused: of another branch, of a window that was not drawn or is long over,
-        of an impossible shape, or of a node nobody registered.
+        of an impossible shape, of a node nobody registered, or of a key that was removed before the window opened.
     """
     c = signed.commitment
     window = next((found for found in view.chain.windows if found.window_id == c.window_id), None)
-    if window is None or not _is_open_to_court(window, c, view.now, accuse_for) or provider_of(c.node, view) is None:
+    if window is None or not _is_open_to_court(window, c, view.now, accuse_for) or not _binds(c.node, window, view):
         return None
     try:
         challenge = challenge_of(c, deployment)
@@ -157,6 +157,12 @@ def owned_by(member: Address, view: CourtView) -> ProviderId | None:
 def _is_open_to_court(window: WindowRecord, commitment: Commitment, now: Timestamp, accuse_for: int) -> bool:
     drawn = window.state is WindowState.DRAWN and window.window_seed == commitment.window_seed
     return drawn and now <= window.closed_at + accuse_for
+
+
+def _binds(node: Address, window: WindowRecord, view: CourtView) -> bool:
+    """Whether a provider answers for what a key signed for a window; removal ends that for windows that open later."""
+    removals = (removal for provider in view.chain.providers for removal in provider.removals if removal.node == node)
+    return provider_of(node, view) is not None and all(window.opened_at <= found.removed_at for found in removals)
 
 
 def offence_is_over(commitment: Commitment, view: CourtView, member: Address = ZERO_ADDRESS) -> bool:

@@ -300,6 +300,7 @@ def _provider_row(state: ChainState, index: int) -> Fields:
         "active": provider.active_stake_wei,
         "nodes": len(provider.nodes),
         "live": [True] * len(provider.nodes) + [False] * len(provider.past_nodes),
+        "removedAt": {removal.node: removal.removed_at for removal in provider.removals},
     }
 
 
@@ -309,11 +310,14 @@ def _provider_getters(tools: ChainTools, provider_id: int, at: BlockRef) -> Fiel
     head = fold(tools.reader.events(0, at.number), at).providers[provider_id - 1]
     nodes = (*head.nodes, *head.past_nodes)
     owners = [_at(tools, at, "ProviderRegistry", "providerIdOfNode", node) for node in nodes]
+    keys = {node: _fields(tools, at, "ProviderRegistry", "nodeRecord", node) for node in nodes}
+    assert {key["providerId"] for key in keys.values()} <= {provider_id}
     return {name: value for name, value in found.items() if name != "defender"} | {
         "tokens": pool["tokens"],
         "active": _at(tools, at, "StakeVault", "activeStake", provider_id),
         "nodes": _at(tools, at, "ProviderRegistry", "nodeCount", provider_id),
         "live": [owner == provider_id for owner in owners],
+        "removedAt": {node: key["removedAt"] for node, key in keys.items() if key["removedAt"]},
     }
 
 

@@ -108,6 +108,7 @@ interface IComputeCourt {
     error SealTooFresh(bytes32 sealHash, uint256 sealedBlock);
     error WrongSigner(address have, address want);
     error UnknownNode(address node);
+    error KeyRemoved(address node, uint256 removedAt, uint256 openedAt);
     error MemberHasNoStake(address member);
     error VerdictNotProven(bytes32 commitmentHash);
     error RowNotDrawn(uint256 row, uint256 counter);

@@ -91,8 +91,10 @@ interface IProviderRegistry {
     function providerIdOf(address owner) external view returns (uint256);
     /// @notice Zero if the address is no live node.
     function providerIdOfNode(address node) external view returns (uint256);
-    /// @notice Provider that added the key, for ever: also when the node was removed or the provider retired. Zero if none did.
-    function providerIdOfKey(address node) external view returns (uint256);
+    /// @notice Who added a node key, for ever, and when it was removed: what the key signs for later than that binds nobody.
+    /// @return providerId Zero if no provider did; a retired one stays.
+    /// @return removedAt Unix s, zero while the key is in use.
+    function nodeRecord(address node) external view returns (uint256 providerId, uint64 removedAt);
     /// @notice Number of live nodes of a provider.
     function nodeCount(uint256 providerId) external view returns (uint256);
     /// @notice Zero address for an unknown provider.

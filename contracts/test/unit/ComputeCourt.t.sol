@@ -300,6 +300,47 @@ contract ComputeCourtTest is Disputes {
         _assertConvicted(game);
     }
 
+    /// @dev A key that was thrown away because it leaked costs its provider nothing in windows that open later.
+    function test_accuse_whenTheKeyWasRemovedBeforeTheWindowOpened_thenItReverts() public {
+        Game memory game = _false();
+        bytes memory refusal = _removeKey(beacon.window(game.commitment.windowId).openedAt - 1);
+        _expectRefused(game, refusal);
+    }
+
+    /// @dev Nor does removal shield: in the second of the opening the order within a block is anyone's, so the key still counts.
+    function test_accuse_whenTheKeyWasRemovedAsTheWindowOpened_thenTheProviderIsAccused() public {
+        Game memory game = _false();
+        _removeKey(beacon.window(game.commitment.windowId).openedAt);
+        _playTo(game, LIE_STEP);
+        _prove(game, LIE_STEP, LIE_COLUMN);
+        _assertConvicted(game);
+    }
+
+    function testFuzz_accuse_whenTheKeyWasRemovedAnyTime_thenOnlyEarlierWindowsBind(uint256 removedAt) public {
+        Game memory game = _false();
+        uint256 openedAt = beacon.window(game.commitment.windowId).openedAt;
+        removedAt = bound(removedAt, 1, block.timestamp);
+        bytes memory refusal = _removeKey(removedAt);
+        if (removedAt < openedAt) return _expectRefused(game, refusal);
+        _open(game);
+        _assertState(game.id, IComputeCourt.AccusationState.Accused);
+    }
+
+    /// @dev A key is replaced by adding another one and removing it: the new one answers for what it signs, the old one no more.
+    function test_accuse_whenTheKeyWasReplaced_thenOnlyTheNewOneBinds() public {
+        uint256 newKey = uint256(keccak256("new key"));
+        _addNode(alice, aliceId, newKey);
+        Game memory game = _false();
+        bytes memory refusal = _removeKey(beacon.window(game.commitment.windowId).openedAt - 1);
+        _expectRefused(game, refusal);
+        game.commitment.node = vm.addr(newKey);
+        _seal(accuser, _accusationIdAt(game));
+        bytes memory signature = _signedBy(newKey, computeCourt.commitmentHashOf(game.commitment));
+        vm.prank(accuser);
+        game.id = computeCourt.accuse(game.commitment, signature, game.row, SALT);
+        assertEq(computeCourt.accusation(game.id).providerId, aliceId);
+    }
+
     /// @dev Invariant 14, economics: a flood pays its victim, twice as much for each accusation that is open.
     function test_bondOf_whenAccusationsAreOpen_thenItDoublesUpToTenTimes() public {
         _fund(accuser, 10_000_000e18);
@@ -357,6 +398,23 @@ contract ComputeCourtTest is Disputes {
         vm.prank(accuser);
         vm.expectPartialRevert(IComputeCourt.AccusedTooLate.selector);
         computeCourt.equivocate(trueCommitment, one, falseCommitment, other, SALT);
+    }
+
+    function test_equivocate_whenTheKeyWasRemoved_thenOnlyEarlierWindowsBind() public {
+        bytes memory one = _signed(trueCommitment);
+        bytes memory other = _signed(falseCommitment);
+        _seal(accuser, _offenceId(address(0)));
+        uint256 openedAt = beacon.window(trueCommitment.windowId).openedAt;
+        uint256 start = vm.snapshotState();
+        bytes memory refusal = _removeKey(openedAt - 1);
+        vm.prank(accuser);
+        vm.expectRevert(refusal);
+        computeCourt.equivocate(trueCommitment, one, falseCommitment, other, SALT);
+        assertTrue(vm.revertToState(start));
+        _removeKey(openedAt);
+        vm.prank(accuser);
+        computeCourt.equivocate(trueCommitment, one, falseCommitment, other, SALT);
+        assertEq(vault.pool(aliceId).tokens, STAKE / 2);
     }
 
     /// @dev Two different commitments for one window and device are a proof by themselves, and once.

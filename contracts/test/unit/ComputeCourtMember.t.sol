@@ -42,6 +42,19 @@ contract ComputeCourtMemberTest is Disputes {
         computeCourt.accuseMember(game.commitment, forged, game.row, passed, SALT);
     }
 
+    /// @dev What a removed key signed is void for everybody: it earns nothing, and nobody is judged for passing it.
+    function test_accuseMember_whenTheNodesKeyWasRemoved_thenOnlyEarlierWindowsBind() public {
+        (Game memory game, IComputeCourt.PassedProof memory passed) = _passed(_false());
+        uint256 openedAt = beacon.window(game.commitment.windowId).openedAt;
+        uint256 start = vm.snapshotState();
+        bytes memory refusal = _removeKey(openedAt - 1);
+        _expectRefused(game, passed, refusal);
+        assertTrue(vm.revertToState(start));
+        _removeKey(openedAt);
+        _openMember(game, passed);
+        _assertState(game.id, IComputeCourt.AccusationState.Accused);
+    }
+
     function test_accuseMember_whenTheEpochIsAnother_thenItReverts() public {
         (Game memory game, IComputeCourt.PassedProof memory passed) = _passed(_false());
         passed.verdicts.epoch = 2;

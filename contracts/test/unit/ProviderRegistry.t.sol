@@ -262,15 +262,33 @@ contract ProviderRegistryTest is Deployment {
         assertFalse(registry.mayDefend(aliceId, node));
     }
 
-    /// @dev Who signed with a key cannot get rid of it: a court finds its provider for ever.
-    function test_providerIdOfKey_whenTheNodeLeftAndTheProviderRetired_thenItIsStillTheProvider() public {
-        assertEq(registry.providerIdOfKey(node), 0);
+    /// @dev Who signed with a key cannot get rid of it: a court finds its provider for ever, and the second it was given up.
+    function testFuzz_nodeRecord_whenTheNodeLeftAndTheProviderRetired_thenItIsStillTheProvider(uint32 span) public {
+        _assertKey(0, 0);
         _addNode(alice, aliceId);
-        assertEq(registry.providerIdOfKey(node), aliceId);
+        _assertKey(aliceId, 0);
+        vm.warp(block.timestamp + span);
+        uint256 removedAt = block.timestamp;
         vm.startPrank(alice);
         registry.removeNode(aliceId, node);
+        _assertKey(aliceId, removedAt);
+        vm.warp(removedAt + 1);
         registry.retire(aliceId);
-        assertEq(registry.providerIdOfKey(node), aliceId);
+        _assertKey(aliceId, removedAt);
+        vm.expectRevert(abi.encodeWithSelector(IProviderRegistry.UnknownNode.selector, aliceId, node));
+        registry.removeNode(aliceId, node);
+        _assertKey(aliceId, removedAt);
+    }
+
+    /// @dev Retirement alone gives up no key: whoever holds one still signs for the provider until it is removed.
+    function test_nodeRecord_whenTheProviderRetired_thenTheKeyIsStillToBeRemoved() public {
+        _addNode(alice, aliceId);
+        vm.startPrank(alice);
+        registry.retire(aliceId);
+        _assertKey(aliceId, 0);
+        vm.warp(block.timestamp + 1 days);
+        registry.removeNode(aliceId, node);
+        _assertKey(aliceId, block.timestamp);
     }
 
     // ---- keys ----
@@ -448,11 +466,19 @@ contract ProviderRegistryTest is Deployment {
         assertEq(registry.nodeCount(id), 0);
         assertEq(registry.providerIdOf(who), 0);
         assertEq(registry.providerIdOfNode(who), 0);
-        assertEq(registry.providerIdOfKey(who), 0);
+        (uint256 providerId, uint64 removedAt) = registry.nodeRecord(who);
+        assertEq(providerId, 0);
+        assertEq(removedAt, 0);
         assertEq(registry.nodeNonce(who), 0);
         assertFalse(registry.isRetired(id));
         assertFalse(registry.mayDefend(id, who));
         assertLe(registry.providerCountAt(number), registry.providerCount());
+    }
+
+    function _assertKey(uint256 wantId, uint256 wantRemovedAt) private view {
+        (uint256 providerId, uint64 removedAt) = registry.nodeRecord(node);
+        assertEq(providerId, wantId);
+        assertEq(removedAt, wantRemovedAt);
     }
 
     function _sign(uint256 key, uint256 providerId, address who, uint256 nonce) private view returns (bytes memory) {

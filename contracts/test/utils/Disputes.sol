@@ -241,6 +241,17 @@ abstract contract Disputes is Deployment {
         return _signature(key, MessageHashUtils.toTypedDataHash(beacon.domainSeparator(), structHash));
     }
 
+    /// @dev Removes the node's key as if at `at`; time goes on where it was. Returns what refuses a commitment of the window.
+    function _removeKey(uint256 at) internal returns (bytes memory refusal) {
+        uint256 present = block.timestamp;
+        vm.warp(at);
+        vm.prank(alice);
+        registry.removeNode(aliceId, node);
+        vm.warp(present);
+        uint256 openedAt = beacon.window(trueCommitment.windowId).openedAt;
+        return abi.encodeWithSelector(IComputeCourt.KeyRemoved.selector, node, at, openedAt);
+    }
+
     function _assertState(bytes32 id, IComputeCourt.AccusationState want) internal view {
         assertEq(uint256(computeCourt.accusation(id).state), uint256(want));
     }

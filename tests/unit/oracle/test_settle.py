@@ -9,7 +9,7 @@ from oracle.publish.report import PublishedEpoch, build_report
 from oracle.settle import covered_epochs, open_jobs, settle_epoch
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import JobKind, JobState, Outcome
-from swarm_chain.core.model import ChainState, JobRecord
+from swarm_chain.core.model import ChainState, JobRecord, KeyRemoval
 from swarm_chain.core.units import EpochNumber, Hash32, JobId, ProviderId, Timestamp, Wei
 from tests.oracle_world import MEMBERS, NETWORK, Device, Scene, address, previous_of, provider, ref_block, scene
 
@@ -96,6 +96,20 @@ def test_settle_when_a_provider_retired_then_its_last_reward_is_forgotten() -> N
     second = _publish(scene(gone, HONEST[1:], epoch=1), previous_of(first))
 
     assert [number for number, _ in second.settlement.next_state.gross_wei] == [2]
+
+
+def test_settle_when_a_node_key_was_removed_then_what_it_proved_earns_nothing() -> None:
+    removal = KeyRemoval(node=PROVIDERS[0].nodes[0], removed_at=Timestamp(NETWORK.epoch_start(0)))
+    left = replace(PROVIDERS[0], nodes=(), past_nodes=PROVIDERS[0].nodes, removals=(removal,))
+
+    kept, removed = _publish(scene(PROVIDERS, HONEST)), _publish(scene((left, *PROVIDERS[1:]), HONEST))
+
+    assert kept.settlement.lines[0].reward_wei > 0
+    assert removed.settlement.lines[0].reward_wei == removed.settlement.lines[0].penalty_wei == 0
+    assert removed.settlement.lines[1].reward_wei > 0
+    assert removed.settlement.next_state.plans == tuple(
+        plan for plan in kept.settlement.next_state.plans if plan.node != removal.node
+    )
 
 
 def test_jobs_when_judged_then_paid_refunded_or_left_open() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import WindowState
-from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, ProviderRecord
+from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, KeyRemoval, ProviderRecord
 from swarm_chain.core.state import DRAW_WINDOW, advance, fold
 from swarm_chain.core.units import ZERO_HASH, BlockNumber, Timestamp
 from swarm_chain.testing import FakeSigner
@@ -115,6 +115,19 @@ def test_removed_and_retired_nodes_are_remembered() -> None:
 
     assert (live.nodes, live.past_nodes) == ((BOB,), (ALICE,))
     assert (retired.nodes, retired.past_nodes, retired.retired) == ((), (ALICE, BOB), True)
+    assert live.removals == retired.removals == (KeyRemoval(node=ALICE, removed_at=Timestamp(START + 4)),)
+
+
+def test_a_key_removed_after_retirement_is_remembered_once_and_with_its_time() -> None:
+    events = [registered(1), at(2, "ProviderRegistry", "NodeAdded", providerId=1, node=ALICE)]
+    events.append(at(3, "ProviderRegistry", "ProviderRetired", providerId=1))
+
+    kept = provider_after(events)
+    given_up = provider_after([*events, at(4, "ProviderRegistry", "NodeRemoved", providerId=1, node=ALICE)])
+
+    assert (kept.past_nodes, kept.removals) == ((ALICE,), ()), "retirement alone gives up no key"
+    assert given_up.past_nodes == (ALICE,)
+    assert given_up.removals == (KeyRemoval(node=ALICE, removed_at=Timestamp(START + 4)),)
 
 
 def test_window_is_void_only_when_its_draw_was_missed() -> None:

@@ -10,7 +10,15 @@ from swarm_chain.core.encoding import double_hash, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import AccusationState, WindowState
 from swarm_chain.core.merkle import verify
-from swarm_chain.core.model import BlockRef, ChainState, Deployment, ProviderRecord, SignedCommitment, WindowRecord
+from swarm_chain.core.model import (
+    BlockRef,
+    ChainState,
+    Deployment,
+    KeyRemoval,
+    ProviderRecord,
+    SignedCommitment,
+    WindowRecord,
+)
 from swarm_chain.core.rowchain import NumpyCompute
 from swarm_chain.core.signing import commitment_hash
 from swarm_chain.core.units import (
@@ -119,6 +127,23 @@ def test_a_node_that_left_still_answers_for_what_it_signed() -> None:
     assert provider_of(ALICE, gone) == 1
     assert owned_by(MALLORY, gone) == 1
     assert owned_by(ALICE, gone) is None
+
+
+@pytest.mark.parametrize(("removed_at", "binds"), [(899, False), (900, True), (901, True), (5000, True)])
+def test_a_removed_key_answers_for_windows_that_had_opened_by_then_only(removed_at: int, binds: bool) -> None:
+    removal = KeyRemoval(node=ALICE, removed_at=Timestamp(removed_at))
+    gone = replace(PROVIDER, nodes=(), past_nodes=(ALICE,), removals=(removal,))
+    now = view(window=replace(DRAWN, opened_at=Timestamp(900)), provider=gone)
+
+    assert (accusable(signed(LIAR), (), now, DEPLOYMENT, ACCUSE_FOR) is not None) is binds
+
+
+def test_the_removal_of_another_key_takes_nothing_back() -> None:
+    removal = KeyRemoval(node=MALLORY, removed_at=Timestamp(1))
+    other = replace(PROVIDER, past_nodes=(MALLORY,), removals=(removal,))
+    now = view(window=replace(DRAWN, opened_at=Timestamp(900)), provider=other)
+
+    assert accusable(signed(LIAR), (), now, DEPLOYMENT, ACCUSE_FOR) is not None
 
 
 def test_the_false_row_is_found_among_the_opened_ones() -> None:
