@@ -22,7 +22,7 @@ contract StakeVaultInvariants is Deployment {
         _target();
     }
 
-    /// forge-config: default.invariant.runs = 24
+    /// forge-config: default.invariant.runs = 20
     /// forge-config: default.invariant.depth = 160
     /// @dev One walk for all: each check is named and numbered below. Invariants 8 and 12 are checked by the handler at every slash.
     function invariant_custodyAndSlashing() public view {
