@@ -25,6 +25,7 @@ abstract contract DisputeWalk is Test {
         selectors.push(handler.signTwice.selector);
         selectors.push(handler.timeout.selector);
         selectors.push(handler.dismiss.selector);
+        selectors.push(handler.execute.selector);
         selectors.push(handler.requestUnbond.selector);
         selectors.push(handler.withdraw.selector);
         selectors.push(handler.pass.selector);
@@ -109,9 +110,9 @@ contract LyingDisputeInvariants is DisputeWalk {
     }
 
     function test_walk_whenOneRowIsFalse_thenItMeetsEveryEnd() public {
-        bytes32[] memory names = new bytes32[](5);
+        bytes32[] memory names = new bytes32[](6);
         (names[0], names[1], names[2]) = ("proven", "convicted by silence", "signed twice");
-        (names[3], names[4]) = ("dismissed", "acquitted");
+        (names[3], names[4], names[5]) = ("dismissed", "acquitted", "executed");
 
         _requireMet(names, _count(names, 20));
     }

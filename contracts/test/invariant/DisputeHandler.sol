@@ -158,6 +158,18 @@ contract DisputeHandler is Disputes {
         if (found) _dismiss(game);
     }
 
+    /// @notice What is proven anyone may execute, and nothing else.
+    function execute(uint256 which) external observed {
+        for (uint256 i = 0; i < _games.length; ++i) {
+            if (computeCourt.accusation(_games[i].id).state == IComputeCourt.AccusationState.Proven) {
+                _execute(_games[i]);
+                return;
+            }
+        }
+        (bool found, Game memory game) = _anyGame(which);
+        if (found) _mustFail(stranger, abi.encodeCall(computeCourt.execute, (game.id)), "executed without a proof");
+    }
+
     function requestUnbond(uint256 amount) external {
         uint256 active = vault.activeStake(aliceId);
         if (active == 0 || _requests == 16) return;
@@ -315,18 +327,31 @@ contract DisputeHandler is Disputes {
         hits["dismissed"] += 1;
     }
 
+    function _execute(Game memory game) private {
+        IComputeCourt.Accusation memory record = computeCourt.accusation(game.id);
+        uint256 before = token.balanceOf(record.accuser);
+        vm.prank(stranger);
+        computeCourt.execute(game.id);
+        assertEq(token.balanceOf(record.accuser), before + record.bond, "14: the bond returns");
+        hits["executed"] += 1;
+    }
+
     function _endAll() private {
         for (uint256 i = 0; i < _games.length; ++i) {
-            if (!_isLive(computeCourt.accusation(_games[i].id).state)) continue;
-            if (_isConvicted()) _dismiss(_games[i]);
+            IComputeCourt.AccusationState state = computeCourt.accusation(_games[i].id).state;
+            if (state == IComputeCourt.AccusationState.Proven) _execute(_games[i]);
+            else if (!_isLive(state)) continue;
+            else if (_isConvicted()) _dismiss(_games[i]);
             else _timeout(_games[i]);
         }
         _fold();
     }
 
     function _close(Game memory game) private {
-        if (!_isLive(computeCourt.accusation(game.id).state)) return;
-        if (_isConvicted()) computeCourt.dismiss(game.id);
+        IComputeCourt.AccusationState state = computeCourt.accusation(game.id).state;
+        if (state == IComputeCourt.AccusationState.Proven) computeCourt.execute(game.id);
+        else if (!_isLive(state)) return;
+        else if (_isConvicted()) computeCourt.dismiss(game.id);
         else computeCourt.timeout(game.id);
     }
 
@@ -366,8 +391,9 @@ contract DisputeHandler is Disputes {
         return computeCourt.isConvicted(_offenceId(address(0)));
     }
 
+    /// @dev Whether moves or time decide it still.
     function _isLive(IComputeCourt.AccusationState state) private pure returns (bool) {
-        return state != IComputeCourt.AccusationState.None && state < IComputeCourt.AccusationState.Convicted;
+        return state != IComputeCourt.AccusationState.None && state < IComputeCourt.AccusationState.Proven;
     }
 
     /// @dev One of the accusations; mostly one that lives.

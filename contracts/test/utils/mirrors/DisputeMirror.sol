@@ -55,6 +55,8 @@ contract DisputeMirror is Mirror {
         else if (kind == IComputeCourt.AccusationAnswered.selector) _answered(_accusations[id], log.data);
         else if (kind == IComputeCourt.StepPicked.selector) _picked(_accusations[id], log.data);
         else if (kind == IComputeCourt.RowRevealed.selector) _revealed(_accusations[id], log.data);
+        else if (kind == IComputeCourt.FalseByteProven.selector) _proven(_accusations[id]);
+        else if (kind == IComputeCourt.ContradictionProven.selector) _proven(_accusations[id]);
         else if (kind == IComputeCourt.EquivocationProven.selector) _convict(id);
         else if (kind == IComputeCourt.Convicted.selector) taken += abi.decode(log.data, (uint256));
         else if (kind == IComputeCourt.AccusationEnded.selector) _ended(id, log.data);
@@ -140,6 +142,11 @@ contract DisputeMirror is Mirror {
         noted.deadline = SafeCast.toUint48(deadline);
     }
 
+    function _proven(IComputeCourt.Accusation storage noted) private {
+        noted.state = IComputeCourt.AccusationState.Proven;
+        _convict(noted.offenceId);
+    }
+
     /// @dev Invariant 9: an offence is convicted once.
     function _convict(bytes32 offenceId) private {
         require(!_convicted[offenceId], "9: convicted twice");
@@ -148,9 +155,10 @@ contract DisputeMirror is Mirror {
 
     function _ended(bytes32 id, bytes calldata data) private {
         IComputeCourt.Accusation storage noted = _accusations[id];
+        bool proven = noted.state == IComputeCourt.AccusationState.Proven;
         noted.state = abi.decode(data, (IComputeCourt.AccusationState));
         liveAccusations[noted.providerId] -= 1;
-        if (noted.state == IComputeCourt.AccusationState.Convicted) _convict(noted.offenceId);
+        if (noted.state == IComputeCourt.AccusationState.Convicted && !proven) _convict(noted.offenceId);
     }
 
     function _rootOf(bytes32[] memory values) private pure returns (bytes32) {
