@@ -20,12 +20,14 @@ abstract contract DisputeWalk is Test {
         selectors.push(handler.pick.selector);
         selectors.push(handler.reveal.selector);
         selectors.push(handler.prove.selector);
+        selectors.push(handler.playOn.selector);
         selectors.push(handler.contradict.selector);
         selectors.push(handler.equivocate.selector);
         selectors.push(handler.signTwice.selector);
         selectors.push(handler.timeout.selector);
         selectors.push(handler.dismiss.selector);
         selectors.push(handler.execute.selector);
+        selectors.push(handler.removeNode.selector);
         selectors.push(handler.requestUnbond.selector);
         selectors.push(handler.withdraw.selector);
         selectors.push(handler.pass.selector);
@@ -58,7 +60,7 @@ abstract contract DisputeWalk is Test {
     function _step(uint256 walk, uint256 i) private {
         bytes4 chosen = selectors[_dice(walk, i, 0) % selectors.length];
         Address.functionCall(
-            address(handler), abi.encodeWithSelector(chosen, _dice(walk, i, 1), _dice(walk, i, 2) & type(uint16).max)
+            address(handler), abi.encodeWithSelector(chosen, _dice(walk, i, 1), _dice(walk, i, 2) & type(uint32).max)
         );
     }
 
@@ -88,11 +90,12 @@ contract HonestDisputeInvariants is DisputeWalk {
     }
 
     function test_walk_whenHonest_thenItMeetsEveryMove() public {
-        bytes32[] memory names = new bytes32[](6);
+        bytes32[] memory names = new bytes32[](7);
         (names[0], names[1], names[2]) = ("true byte refused", "foreign head refused", "forgery refused");
         (names[3], names[4], names[5]) = ("acquitted", "held", "withdrawn");
+        names[6] = "key removed";
 
-        _requireMet(names, _count(names, 8));
+        _requireMet(names, _count(names, 10));
     }
 }
 

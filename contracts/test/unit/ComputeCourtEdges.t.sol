@@ -53,6 +53,26 @@ contract ComputeCourtEdgesTest is Disputes {
         assertEq(vault.pool(aliceId).openCases, 1);
     }
 
+    /// @dev Invariant 14: a bond leaves once. What has ended is dismissed no more, although its offence is convicted.
+    function test_dismiss_whenTheAccusationHasEnded_thenItReverts() public {
+        Game memory game = _false();
+        Game memory other = _false();
+        other.accuser = stranger;
+        _fund(stranger, 2 * BOND);
+        vm.prank(stranger);
+        token.approve(address(computeCourt), 2 * BOND);
+        _open(game);
+        _open(other);
+        vm.warp(block.timestamp + 24 hours + 1);
+        computeCourt.timeout(game.id);
+        _expectEnded(game.id, IComputeCourt.AccusationState.Convicted);
+        assertEq(token.balanceOf(address(computeCourt)), 2 * BOND);
+        computeCourt.dismiss(other.id);
+        _expectEnded(other.id, IComputeCourt.AccusationState.Dismissed);
+        _assertConvicted(game);
+        assertEq(token.balanceOf(stranger), 2 * BOND);
+    }
+
     /// @dev No stake is too small for a slash: half of an odd one is rounded up.
     function test_timeout_whenTheStakeIsOdd_thenTheSlashIsRoundedUp() public {
         Game memory game = _honest(1);
@@ -109,6 +129,15 @@ contract ComputeCourtEdgesTest is Disputes {
         _prove(game, 0, honest);
         _prove(game, 0, column);
         _assertConvicted(game);
+    }
+
+    function _expectEnded(bytes32 id, IComputeCourt.AccusationState have) private {
+        bytes memory ended =
+            abi.encodeWithSelector(IComputeCourt.WrongState.selector, id, have, IComputeCourt.AccusationState.Accused);
+        vm.expectRevert(ended);
+        computeCourt.dismiss(id);
+        vm.expectRevert(ended);
+        computeCourt.timeout(id);
     }
 
     function _accuseShape(uint32 m, uint32 n, uint32 steps) private {

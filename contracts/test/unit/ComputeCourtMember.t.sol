@@ -55,6 +55,16 @@ contract ComputeCourtMemberTest is Disputes {
         _assertState(game.id, IComputeCourt.AccusationState.Accused);
     }
 
+    function test_accuseMember_whenShapeOrRowIsImpossible_thenItReverts() public {
+        (Game memory game, IComputeCourt.PassedProof memory passed) = _passed(_false());
+        game.row = 64;
+        _expectRefused(game, passed, abi.encodeWithSelector(IComputeCourt.RowOutOfRange.selector, 64, 64));
+        game = _false();
+        game.commitment.steps = 1025;
+        (game, passed) = _passed(game);
+        _expectRefused(game, passed, abi.encodeWithSelector(IComputeCourt.InvalidShape.selector, 64, 64, 1025));
+    }
+
     function test_accuseMember_whenTheEpochIsAnother_thenItReverts() public {
         (Game memory game, IComputeCourt.PassedProof memory passed) = _passed(_false());
         passed.verdicts.epoch = 2;

@@ -27,6 +27,7 @@ library Questions {
         registry.mayDefend(id, who);
         registry.nodeNonce(who);
         registry.providerIdOf(who);
+        registry.nodeRecord(who);
         registry.providerIdOfNode(who);
         registry.providerCount();
         registry.providerCountAt(id);

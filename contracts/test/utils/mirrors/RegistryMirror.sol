@@ -12,7 +12,7 @@ import {Mirror} from "./Mirror.sol";
 contract RegistryMirror is Mirror {
     struct Node {
         uint256 providerId;
-        bool live;
+        uint64 removedAt;
     }
 
     IProviderRegistry.Provider[] private _providers;
@@ -29,7 +29,7 @@ contract RegistryMirror is Mirror {
         } else if (kind == IProviderRegistry.NodeAdded.selector) {
             _added(_id(log), _address(log.topics[2]));
         } else if (kind == IProviderRegistry.NodeRemoved.selector) {
-            _nodes[_address(log.topics[2])].live = false;
+            _nodes[_address(log.topics[2])].removedAt = SafeCast.toUint64(block.timestamp);
         } else if (kind == IProviderRegistry.OperatorChanged.selector) {
             _of(log).operator = _address(log.topics[2]);
         } else if (kind == IProviderRegistry.DefenderChanged.selector) {
@@ -65,10 +65,14 @@ contract RegistryMirror is Mirror {
     function _compareNodes(ProviderRegistry registry) private view {
         for (uint256 i = 0; i < _keys.length; ++i) {
             Node memory node = _nodes[_keys[i]];
-            bool works = node.live && !_providers[node.providerId - 1].retired;
+            bool live = node.removedAt == 0;
+            bool works = live && !_providers[node.providerId - 1].retired;
+            (uint256 providerId, uint64 removedAt) = registry.nodeRecord(_keys[i]);
+            assertEq(providerId, node.providerId, "nodeRecord: provider");
+            assertEq(removedAt, node.removedAt, "nodeRecord: removedAt");
             assertEq(registry.providerIdOfNode(_keys[i]), works ? node.providerId : 0, "providerIdOfNode");
             assertEq(registry.nodeNonce(_keys[i]), 1, "a key joins once");
-            assertEq(registry.mayDefend(node.providerId, _keys[i]), node.live, "live nodes defend");
+            assertEq(registry.mayDefend(node.providerId, _keys[i]), live, "live nodes defend");
         }
     }
 
@@ -84,7 +88,7 @@ contract RegistryMirror is Mirror {
 
     function _added(uint256 id, address node) private {
         _keys.push(node);
-        _nodes[node] = Node(id, true);
+        _nodes[node] = Node(id, 0);
     }
 
     function _queued(Vm.Log calldata log) private {
@@ -116,7 +120,7 @@ contract RegistryMirror is Mirror {
 
     function _liveNodes(uint256 id) private view returns (uint256 count) {
         for (uint256 i = 0; i < _keys.length; ++i) {
-            if (_nodes[_keys[i]].live && _nodes[_keys[i]].providerId == id) ++count;
+            if (_nodes[_keys[i]].removedAt == 0 && _nodes[_keys[i]].providerId == id) ++count;
         }
     }
 }
