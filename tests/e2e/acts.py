@@ -90,10 +90,20 @@ def next_epoch(world: World) -> int:
 
 def pass_epoch(world: World, epoch: int, say: Say) -> None:
     """Lives through the windows of an epoch, then skips what is left of it."""
+    live_windows(world, epoch, say)
+    end_epoch(world, epoch, say)
+
+
+def live_windows(world: World, epoch: int, say: Say) -> None:
+    """Waits until every commitment of an epoch's windows is opened."""
     world.wait_for(f"epoch {epoch}", lambda: int(world.oracle("/v1/status")["epoch"]) == epoch)
     windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
     passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
     say(f"epoch {epoch}: {passed}")
+
+
+def end_epoch(world: World, epoch: int, say: Say) -> None:
+    """Skips what is left of an epoch and waits for its report."""
     court.let_rest(world)
     world.warp_to(epoch_end(world, epoch))
     world.wait_for(f"the report of epoch {epoch}", lambda: root_of(world, epoch))

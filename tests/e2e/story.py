@@ -48,11 +48,7 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.pass_epoch(world, first, say)
     court.wait_for_conviction(world, acts.provider_of(world, "mallory"), say)
     acts.wait_for_job(world, job_id, say)
-    say("carol's node falls silent")
-    world.processes.stop("carol")
-    acts.pass_epoch(world, acts.next_epoch(world), say)
-    acts.bring_back(world, "carol")
-    say("carol is back")
+    _silence_carol(world, acts.next_epoch(world), say)
     last = acts.next_epoch(world)
     acts.pass_epoch(world, last, say)
     acts.activate(world, last)
@@ -64,6 +60,16 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     say(f"erin has {rewarded / 10**18:,.2f} SWM for her trouble")
     judged = court.court_facts(world, acts.provider_of(world, "mallory"), purse)
     return _settle(world, last, job, judged, say)
+
+
+def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:
+    """Carol is away for one epoch and no part of another: a second absence would not be forgiven."""
+    say("carol's node falls silent")
+    world.processes.stop("carol")
+    acts.live_windows(world, epoch, say)
+    acts.bring_back(world, "carol")
+    say("carol is back")
+    acts.end_epoch(world, epoch, say)
 
 
 def _settle(world: World, last: int, job: acts.Job, judged: dict[str, Any], say: acts.Say) -> dict[str, Any]:
