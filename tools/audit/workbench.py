@@ -23,6 +23,7 @@ SETTINGS = {
 }
 DEPLOYER = Path(__file__).with_name("Deployer.sol")
 UNIT = Path("contracts/test/unit")
+FUZZED = "^testFuzz_"
 HELPERS = "contracts/test/utils"
 
 
@@ -49,6 +50,7 @@ class Workbench:
             UnavailableError: they do not compile.
         """
         run_tool(["forge", "build", "--quiet"], folder=self.folder, settings=self._settings)
+        self._retire_compiler()
 
     def put_code(self, creation_code: str) -> None:
         """Exchanges the creation code (hex without 0x) that the tests deploy."""
@@ -64,7 +66,11 @@ class Workbench:
         """
         # Inputs that failed another mutant would be tried first, and the verdict would depend on the order of mutants.
         shutil.rmtree(self.folder / "cache" / "fuzz", ignore_errors=True)
-        command = ["forge", "test", "--fail-fast", "--threads", "1"]
+        # Most mutants fall to a unit test, which costs a fraction of a fuzz test.
+        return self._pass("--no-match-test", FUZZED) and self._pass("--match-test", FUZZED)
+
+    def _pass(self, *chosen: str) -> bool:
+        command = ["forge", "test", "--fail-fast", "--threads", "1", *chosen]
         try:
             output = run_tool(
                 command, folder=self.folder, settings=self._settings, good_statuses=(0, 1), timeout_s=self._timeout_s
@@ -73,9 +79,15 @@ class Workbench:
             return False
         if "failing test" in output:
             return False
-        if " tests passed, 0 failed" not in output:
+        if " tests passed, 0 failed" not in output and "No tests" not in output:
             raise InconsistentError("forge ran no tests", fix=f"run 'forge test' in {self.folder}")
         return True
+
+    def _retire_compiler(self) -> None:
+        """All is compiled: what is left of the compiler is its version, for which forge asks at every start."""
+        program = self.folder / "contracts/bin/solc"
+        version = run_tool([str(program), "--version"], folder=self.folder, settings={}).splitlines()[-1]
+        program.write_text(f"#!/bin/sh\necho '{version}'\n", encoding="utf-8")
 
 
 def lay_out(root: Path, folder: Path, *, contract: str, tests: Sequence[str]) -> None:
