@@ -120,7 +120,7 @@ abstract contract CourtActions is ClaimActions {
 
     /// @notice Invariant 14: the bond of a vetoed case goes to the accused.
     function veto(uint256 which) external observed {
-        (bool found, bytes32 caseId, ISlashingCourt.Case memory record) = _anyCase(which);
+        (bool found, bytes32 caseId, ISlashingCourt.Case memory record) = _freshCase(which);
         if (!found || which % 3 != 0) return;
         if (!_isLiveCase(record.state) || block.timestamp >= record.executableAt) {
             bytes memory call = abi.encodeCall(court.veto, (caseId, bytes32(which)));
@@ -256,6 +256,17 @@ abstract contract CourtActions is ClaimActions {
             record = court.caseAt(caseId);
             bool due = block.timestamp >= (over ? record.expiresAt : record.executableAt);
             if (due && (over || _isExecutable(record)) && _isLiveCase(record.state)) return (true, caseId, record);
+        }
+        return _anyCase(which);
+    }
+
+    /// @dev A live case that can still be vetoed; if there is none, any case.
+    function _freshCase(uint256 which) private view returns (bool, bytes32 caseId, ISlashingCourt.Case memory record) {
+        uint256 count = courtMirror.caseCount();
+        for (uint256 i = 0; i < count && which % 4 != 0; ++i) {
+            caseId = courtMirror.caseIds((which % count + i) % count);
+            record = court.caseAt(caseId);
+            if (_isLiveCase(record.state) && block.timestamp < record.executableAt) return (true, caseId, record);
         }
         return _anyCase(which);
     }

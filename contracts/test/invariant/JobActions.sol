@@ -107,7 +107,7 @@ abstract contract JobActions is ClaimActions {
 
     function settleJob(uint256 which) external observed {
         if (jobOutcomes.length == 0) return;
-        uint256 index = which % jobOutcomes.length;
+        uint256 index = _payableOutcome(which);
         Place memory at = jobPlaces[index];
         if (at.root == 0) return;
         bytes memory call = abi.encodeCall(escrow.settleJob, (jobOutcomes[index], at.root - 1, _outcomePathIn(at)));
@@ -137,6 +137,18 @@ abstract contract JobActions is ClaimActions {
         } else {
             _mustFail(customer, address(escrow), abi.encodeCall(escrow.refund, (jobId)), "a budget left early or twice");
         }
+    }
+
+    /// @dev One that can be paid now; if there is none, any.
+    function _payableOutcome(uint256 which) private view returns (uint256 index) {
+        uint256 count = jobOutcomes.length;
+        for (uint256 i = 0; i < count && which % 4 != 0; ++i) {
+            index = (which % count + i) % count;
+            uint256 root = jobPlaces[index].root;
+            if (root == 0 || !_isActive(root - 1)) continue;
+            if (escrow.job(jobOutcomes[index].jobId).state == IJobEscrow.JobState.Completed) return index;
+        }
+        return which % count;
     }
 
     function _anyJob(uint256 which) private view returns (uint256 jobId, IJobEscrow.Job memory job) {

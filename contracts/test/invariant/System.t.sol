@@ -49,8 +49,8 @@ contract SystemInvariants is Test {
         afterInvariant();
     }
 
-    function _requireMet() private view {
-        bytes32[18] memory names = [
+    function _requireMet() private {
+        bytes32[20] memory names = [
             bytes32("report taken"),
             "no quorum",
             "root disabled",
@@ -68,14 +68,16 @@ contract SystemInvariants is Test {
             "slashed",
             "vetoed",
             "expired",
-            "either order"
+            "either order",
+            "job refunded",
+            "window drawn"
         ];
         for (uint256 i = 0; i < names.length; ++i) {
-            assertGt(handler.hits(names[i]), 0, string(bytes.concat(names[i])));
+            emit log_named_uint(string(bytes.concat(names[i])), handler.hits(names[i]));
+            assertGt(handler.hits(names[i]), 1, string(bytes.concat(names[i])));
         }
+        // Accepted, completed, judged and activated within five days: luck.
         assertGt(handler.hits("job paid"), 0, "job paid");
-        assertGt(handler.hits("job refunded"), 0, "job refunded");
-        assertGt(handler.hits("window drawn"), 0, "window drawn");
     }
 
     function _dice(uint256 step, uint256 number) private pure returns (uint256) {
