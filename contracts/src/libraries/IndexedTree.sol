@@ -29,6 +29,7 @@ library IndexedTree {
         uint256 count = row.length / 32;
         bytes32[] memory leaves = new bytes32[](count);
         for (uint256 i = 0; i < count; ++i) {
+            // forge-lint: disable-next-line(unsafe-typecast) the first 32 bytes are the word
             leaves[i] = leaf(i, bytes32(row));
             // Past the last word this leaves what is shorter than a word, and nothing of a whole number of them.
             row = row[32:];

@@ -101,7 +101,10 @@ library StakeHistory {
         uint256 place = _place(self, count, next, horizon);
         if (place == MAX_FLOORS - 1) return false;
 
+        // Both stay below MAX_FLOORS.
+        // forge-lint: disable-next-line(unsafe-typecast)
         if (place == count) self.head.count = uint8(count + 1);
+        // forge-lint: disable-next-line(unsafe-typecast)
         else self.head.next = uint8((place + 1) % count);
         self.older[place] = floor;
         return true;
