@@ -61,8 +61,8 @@ YUL_TWINS: Mapping[str, str] = {
     "byte": "shr",
     "signextend": "and",
 }
-# The order of their arguments does not matter.
-SYMMETRIC = frozenset({"min", "max", "_min", "_max"})
+# The order of their first two arguments does not matter.
+SYMMETRIC = frozenset({"min", "max", "_min", "_max", "mulDiv"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,9 +170,9 @@ def _statement(node: Node, source: bytes) -> Iterator[Change]:
 
 def _call(node: Node, source: bytes) -> Iterator[Change]:
     arguments = node["arguments"]
-    if node["kind"] != "functionCall" or node.get("names") or _is_require(node) or _called(node) in SYMMETRIC:
+    if node["kind"] != "functionCall" or node.get("names") or _is_require(node):
         return
-    for left, right in pairwise(arguments):
+    for left, right in pairwise(arguments[1:] if _called(node) in SYMMETRIC else arguments):
         if _type(left) == _type(right) and _text(left, source) != _text(right, source):
             between = source[_end(left) : _start(right)].decode()
             yield (
