@@ -3,6 +3,7 @@ pragma solidity 0.8.30;
 
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
+import {IERC20Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
@@ -220,6 +221,17 @@ contract StakeVaultTest is Reports {
         vm.prank(alice);
         vault.stakeWithPermit(aliceId, 100, block.timestamp, v, r, s);
         assertEq(vault.totalStaked(), 0);
+    }
+
+    function test_stakeWithPermit_whenPermitIsExpired_thenItReverts() public {
+        (uint8 v, bytes32 r, bytes32 s) = _permit("alice", 100);
+        uint256 deadline = block.timestamp;
+        vm.warp(deadline + 1);
+        vm.expectRevert(
+            abi.encodeWithSelector(IERC20Errors.ERC20InsufficientAllowance.selector, address(vault), 0, 100)
+        );
+        vm.prank(alice);
+        vault.stakeWithPermit(aliceId, 100, deadline, v, r, s);
     }
 
     // ---- requestUnbond, cancelUnbond ----
