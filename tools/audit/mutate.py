@@ -34,6 +34,7 @@ class Target:
 
     contract: str
     tests: tuple[str, ...]
+    without: tuple[str, ...]
     sample: int
     seed: str
     limits: Limits
@@ -92,7 +93,10 @@ def read_targets(path: Path) -> tuple[Target, ...]:
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     limits = Limits(**table["limits"])
     common = {"sample": table["sample"], "seed": table["seed"], "limits": limits}
-    return tuple(Target(contract=item["contract"], tests=tuple(item["tests"]), **common) for item in table["target"])
+    return tuple(
+        Target(contract=item["contract"], tests=tuple(item["tests"]), without=tuple(item.get("without", ())), **common)
+        for item in table["target"]
+    )
 
 
 def read_equivalents(path: Path) -> Equivalents:
@@ -180,13 +184,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _trees(compiler: Compiler, target: Target, text: str) -> dict[str, Any]:
-    """Syntax trees of the contract's own file and of what it imports from contracts/src, interfaces and types apart."""
+    """Syntax trees of what is mutated: the contract's own file and what it imports from contracts/src, interfaces and types apart."""
     answer = compiler.compile({target.path: text}, {"*": {"": ["ast"]}})
     return {
         path: source["ast"]
         for path, source in answer["sources"].items()
         if path.startswith("contracts/src/")
         and not path.startswith(("contracts/src/interfaces", "contracts/src/types"))
+        and Path(path).stem not in target.without
     }
 
 

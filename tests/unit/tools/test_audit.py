@@ -59,7 +59,9 @@ def campaign(*verdicts: Verdict) -> mutate.Campaign:
         for number in range(len(verdicts))
     ]
     return mutate.Campaign(
-        target=mutate.Target(contract="Vault", tests=("Vault.t.sol",), sample=0, seed="seed", limits=limits),
+        target=mutate.Target(
+            contract="Vault", tests=("Vault.t.sol",), without=(), sample=0, seed="seed", limits=limits
+        ),
         sources={MUTANT.path: SOURCE},
         population=tuple(mutants),
         verdicts=dict(zip(mutants, verdicts, strict=True)),
