@@ -62,7 +62,7 @@ YUL_TWINS: Mapping[str, str] = {
     "signextend": "and",
 }
 # The order of their first two arguments does not matter.
-SYMMETRIC = frozenset({"min", "max", "_min", "_max", "mulDiv"})
+SYMMETRIC = frozenset({"min", "max", "_min", "_max", "mulDiv", "saturatingMul"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

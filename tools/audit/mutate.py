@@ -184,7 +184,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _trees(compiler: Compiler, target: Target, text: str) -> dict[str, Any]:
-    """Syntax trees of what is mutated: the contract's own file and what it imports from contracts/src, interfaces and types apart."""
+    """Syntax trees of what is mutated: the contract's file and its imports from contracts/src, interfaces and types apart."""
     answer = compiler.compile({target.path: text}, {"*": {"": ["ast"]}})
     return {
         path: source["ast"]

@@ -10,7 +10,7 @@ import {IRewardSettlement} from "../../src/interfaces/IRewardSettlement.sol";
 import {ISlashSink} from "../../src/interfaces/ISlashSink.sol";
 import {IStakeVault} from "../../src/interfaces/IStakeVault.sol";
 import {ISwarmToken} from "../../src/interfaces/ISwarmToken.sol";
-import {SettlementLeaf} from "../../src/types/Settlement.sol";
+import {Report, SettlementLeaf} from "../../src/types/Settlement.sol";
 import {CallbackToken} from "../utils/CallbackToken.sol";
 import {Reports} from "../utils/Reports.sol";
 
@@ -31,6 +31,14 @@ contract RewardSettlementEdgesTest is Reports {
         _expectRefused(token, registry, vault, ISlashSink(address(0)));
     }
 
+    function test_constructor_whenTheActivationIsAsLongAsItMayBe_thenItHolds() public {
+        IRewardSettlement.SettlementParams memory params = settlementParams();
+        params.activationFor = 7 days;
+        RewardSettlement other = new RewardSettlement(address(manager), token, registry, vault, sink, params);
+        (, uint64 lastReportAt) = other.exitStatus();
+        assertEq(lastReportAt, block.timestamp, "deployed now");
+    }
+
     function test_acceptReport_whenOneWeiIsOwed_thenItMintsOneWei() public {
         _setLine(aliceId, 1, 0);
         _publish(0);
@@ -41,11 +49,57 @@ contract RewardSettlementEdgesTest is Reports {
     function test_acceptReport_whenNothingIsOwed_thenNothingIsSaidOfMinting() public {
         vm.recordLogs();
         _publish(0);
-        Vm.Log[] memory logs = vm.getRecordedLogs();
-        assertGt(logs.length, 0);
-        for (uint256 i = 0; i < logs.length; ++i) {
-            assertNotEq(logs[i].topics[0], IRewardSettlement.Minted.selector);
-        }
+        assertEq(_logged(IRewardSettlement.Minted.selector), 0);
+    }
+
+    function test_acceptReport_whenAccepted_thenTheEventTellsAll() public {
+        outcomes.push(keccak256("outcome"));
+        _setLine(aliceId, 7, 3);
+        _endEpoch(0);
+        Report memory report = _draft(0);
+        _agree(report);
+        vm.expectEmit(address(settlement));
+        emit IRewardSettlement.ReportAccepted(
+            0, 0, report.root, report.outcomesRoot, report.manifestHash, 1, 7, 3, uint64(block.timestamp + 1 days)
+        );
+        oracle.submitReport(report);
+    }
+
+    /// @dev Invariant 21, for what courts and escrow ask.
+    function test_outcomeProven_whenTheRootWasDisabled_thenItIsFalse() public {
+        bytes32 outcome = keccak256("outcome");
+        outcomes.push(outcome);
+        uint256 rootIndex = _publish(0);
+        vm.prank(guardian);
+        settlement.disableRoot(rootIndex);
+        vm.warp(block.timestamp + 1 days);
+        assertFalse(settlement.outcomeProven(rootIndex, outcome, _outcomePath(0)));
+    }
+
+    function test_settle_whenRewardIsOneWei_thenThePayoutHasIt() public {
+        _setLine(aliceId, 1, 0);
+        assertEq(_settle(_publishActive(0), aliceId), 1);
+        assertEq(token.balanceOf(alice), 1);
+    }
+
+    function test_settle_whenPenaltyEqualsReward_thenNobodyIsPaidAndTheVaultIsNotCalled() public {
+        _setLine(aliceId, 5, 5);
+        uint256 rootIndex = _publishActive(0);
+        vm.expectEmit(address(settlement));
+        emit IRewardSettlement.Settled(aliceId, rootIndex, address(0), 5, 5, 0);
+        vm.recordLogs();
+        _settle(rootIndex, aliceId);
+        assertEq(vm.getRecordedLogs().length, 1);
+    }
+
+    function test_settle_whenStakeCoversThePenalty_thenNoShortfallIsSaid() public {
+        _stake(alice, aliceId, 100);
+        _setLine(aliceId, 0, 100);
+        uint256 rootIndex = _publishActive(0);
+        vm.recordLogs();
+        _settle(rootIndex, aliceId);
+        assertEq(_logged(IRewardSettlement.PenaltyShortfall.selector), 0);
+        assertEq(vault.pool(aliceId).tokens, 0);
     }
 
     function test_settleAndWithdraw_whenTheLineIsForged_thenItReverts() public {
@@ -105,6 +159,15 @@ contract RewardSettlementEdgesTest is Reports {
             hook.callBack(address(other), calls[i]);
             vm.expectRevert(ReentrancyGuardTransient.ReentrancyGuardReentrantCall.selector);
             other.fund(1);
+        }
+    }
+
+    /// @dev How many of the recorded logs are of this event; there are some.
+    function _logged(bytes32 signature) private returns (uint256 count) {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        assertGt(logs.length, 0);
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].topics[0] == signature) ++count;
         }
     }
 
