@@ -48,7 +48,8 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.pass_epoch(world, first, say)
     court.wait_for_conviction(world, acts.provider_of(world, "mallory"), say)
     acts.wait_for_job(world, job_id, say)
-    _silence_carol(world, acts.next_epoch(world), say)
+    silent = acts.next_epoch(world)
+    _silence_carol(world, silent, say)
     last = acts.next_epoch(world)
     acts.pass_epoch(world, last, say)
     acts.activate(world, last)
@@ -58,8 +59,11 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.look_around(world, first, job_id, say)
     rewarded = court.collect_reward(world)
     say(f"erin has {rewarded / 10**18:,.2f} SWM for her trouble")
-    judged = court.court_facts(world, acts.provider_of(world, "mallory"), purse)
-    return _settle(world, last, job, judged, say)
+    more = {
+        "court": court.court_facts(world, acts.provider_of(world, "mallory"), purse),
+        "silence": summary.silence_facts(world, "carol", silent),
+    }
+    return _settle(world, last, job, more, say)
 
 
 def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:
@@ -72,13 +76,13 @@ def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:
     acts.end_epoch(world, epoch, say)
 
 
-def _settle(world: World, last: int, job: acts.Job, judged: dict[str, Any], say: acts.Say) -> dict[str, Any]:
+def _settle(world: World, last: int, job: acts.Job, more: dict[str, Any], say: acts.Say) -> dict[str, Any]:
     claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
     say("everybody has claimed; every epoch is replayed from published data")
     listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] <= last]
     epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch))
     providers = acts.each(acts.PROVIDERS, lambda name: summary.provider_facts(world, name, last, claimed[name]))
-    return summary.demo_document(world, list(epochs.values()), providers, job, judged)
+    return summary.demo_document(world, list(epochs.values()), providers, job, more)
 
 
 def main() -> int:

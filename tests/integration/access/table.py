@@ -42,6 +42,7 @@ PUBLIC = {
     ("ComputeCourt", "equivocate"): "the two signatures are the proof; a seal of the caller's own",
     ("ComputeCourt", "contradict"): "the two heads are the proof; the accuser is rewarded, whoever calls",
     ("ComputeCourt", "prove"): "the arithmetic is the proof; the accuser is rewarded, whoever calls",
+    ("ComputeCourt", "execute"): "an earlier proof decides; the accuser is rewarded, whoever calls",
     ("ComputeCourt", "timeout"): "a passed deadline decides",
     ("ComputeCourt", "dismiss"): "an earlier conviction decides",
 }
