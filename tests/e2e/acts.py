@@ -56,8 +56,8 @@ def open_for_work(world: World, say: Say) -> None:
 
 def close_for_work(world: World, say: Say) -> None:
     """Ends the nodes and the member, so that no later epoch changes the sums; a member without a key serves what is public."""
-    for name in (WATCHER, "oracle", *PROVIDERS):
-        world.processes.stop(name)
+    world.processes.stop(WATCHER, "oracle")
+    world.processes.stop(*PROVIDERS)
     world.processes.start("reader", SWARM, "oracle", "run", "--dry-run")
     world.wait_for("the reader", lambda: world.oracle("/readyz"))
     say("watcher, nodes and member have stopped; a reader without a key serves what was published")

@@ -31,15 +31,17 @@ class Processes:
                 start_new_session=True,
             )
 
-    def stop(self, name: str) -> None:
-        """Ends a process and waits; one that does not listen is killed."""
-        process = self.running.pop(name)
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    def stop(self, *names: str) -> None:
+        """Ends processes at the same time and waits; one that does not listen is killed."""
+        ending = [self.running.pop(name) for name in names]
+        for process in ending:
+            process.send_signal(signal.SIGTERM)
+        for process in ending:
+            try:
+                process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
     def require_alive(self) -> None:
         """Fails with the last words of a process that ended by itself."""
@@ -54,6 +56,5 @@ class Processes:
         return "\n".join(lines[-LAST_LINES:])
 
     def stop_all(self) -> None:
-        """Ends everything, last started first."""
-        for name in reversed(list(self.running)):
-            self.stop(name)
+        """Ends everything."""
+        self.stop(*self.running)
