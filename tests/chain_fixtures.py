@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -9,10 +10,11 @@ from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
-from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.compute import ComputeWindow
+from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.model import ContractCall, TxOutcome
 from swarm_chain.core.signing import admission_digest, domain_separator
-from swarm_chain.core.units import WEI_PER_SWM, Address, ProviderId, Wei
+from swarm_chain.core.units import WEI_PER_SWM, Address, EpochNumber, Hash32, ProviderId, Wei, window_id
 from swarm_chain.devnet import Devnet, start_devnet
 from swarm_chain.params import load_params
 from swarm_chain.ports import Signer
@@ -122,3 +124,23 @@ def owner(chain: Devnet) -> KeySigner:
 def member(chain: Devnet) -> KeySigner:
     """The only oracle member of the minimal preset."""
     return chain.accounts[1]
+
+
+def drawn_window(tools: ChainTools, member: KeySigner, index: int = 0) -> ComputeWindow:
+    """Opens, closes and draws a window of the current epoch."""
+    epoch = tools.call("EpochOracle", "currentEpoch")
+    assert isinstance(epoch, int)
+    number, secret = window_id(EpochNumber(epoch), index), keccak(b"secret")
+    tools.send(member, "ChallengeBeacon", "commitSecret", number, keccak(secret))
+    tools.net.mine()
+    tools.send(member, "ChallengeBeacon", "open", number, secret)
+    tools.send(member, "ChallengeBeacon", "close", number, keccak(b"commitments"), 1)
+    tools.net.mine(4)
+    tools.send(member, "ChallengeBeacon", "draw", number)
+    record: Any = tools.call("ChallengeBeacon", "window", number)
+    return ComputeWindow(
+        chain_id=tools.net.deployment.chain_id,
+        beacon=tools.address("ChallengeBeacon"),
+        window_id=number,
+        window_seed=Hash32(record["windowSeed"]),
+    )

@@ -15,7 +15,7 @@ import {ComputeCommitment} from "./types/Compute.sol";
 
 /// @title How an accusation begins and ends: bonds, deadlines, convictions
 /// @dev A bond is held while its accusation is live and leaves with it (invariant 14); an offence is convicted once (invariant 9);
-///      every accusation ends within MAX_CASE_FOR (invariant 13).
+///      every accusation ends, or can be ended by anyone, within MAX_CASE_FOR (invariant 13).
 abstract contract ComputeCases is ComputeEvidence {
     using SafeERC20 for ISwarmToken;
 

@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
-from typing import Any
 
 from swarm_chain.adapters.contracts import encode_call
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.adapters.rpc import RpcFault
-from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
+from swarm_chain.core.compute import ComputeChallenge, ComputeShape
 from swarm_chain.core.court import accusation_id, offence_id, seal_hash, step_tree
-from swarm_chain.core.encoding import case_id, keccak, to_hex, words
+from swarm_chain.core.encoding import case_id, keccak, to_hex
 from swarm_chain.core.kinds import Severity, ViolationClass
 from swarm_chain.core.merkle import path
 from swarm_chain.core.model import ContractCall, SignedCommitment, Violation
 from swarm_chain.core.signing import commitment_hash
-from swarm_chain.core.units import WEI_PER_SWM, Address, EpochNumber, Hash32, ProviderId, Timestamp, Wei, window_id
+from swarm_chain.core.units import WEI_PER_SWM, Address, EpochNumber, Hash32, ProviderId, Timestamp, Wei
 from swarm_chain.court.calls import accuse_call, commitment_args, court_call, seal_call
-from tests.chain_fixtures import NEVER, ChainTools
+from tests.chain_fixtures import NEVER, ChainTools, drawn_window
 from tests.court_world import Prover, honest_prover
 
 SHAPE = ComputeShape(m=64, n=64, steps=3)
@@ -119,7 +118,9 @@ def _bonded_case(tools: ChainTools, accuser: KeySigner, provider: ProviderId) ->
 def _court_arguments(tools: ChainTools, keys: Mapping[str, KeySigner]) -> dict[tuple[str, str], tuple[object, ...]]:
     """Three rows of one commitment: one accused, one answered, one picked."""
     accuser, node = keys["accuser"], keys["node"]
-    challenge = ComputeChallenge(window=_drawn_window(tools, keys["member"]), node=node.address, device=0, shape=SHAPE)
+    challenge = ComputeChallenge(
+        window=drawn_window(tools, keys["member"], 7), node=node.address, device=0, shape=SHAPE
+    )
     provers = [honest_prover(challenge, row) for row in range(3)]
     signed = provers[0].signed(node)
     tools.send(accuser, "SwarmToken", "approve", tools.address("ComputeCourt"), 10_000 * WEI_PER_SWM)
@@ -133,25 +134,6 @@ def _court_arguments(tools: ChainTools, keys: Mapping[str, KeySigner]) -> dict[t
         ("ComputeCourt", "pick"): (answered, 0, _step(provers[1], 0), _step(provers[1], 0)),
         ("ComputeCourt", "reveal"): (picked, provers[2].trace.states[0]),
     }
-
-
-def _drawn_window(tools: ChainTools, member: KeySigner) -> ComputeWindow:
-    epoch, secret = tools.call("EpochOracle", "currentEpoch"), bytes(31) + b"\7"
-    assert isinstance(epoch, int)
-    number = window_id(EpochNumber(epoch), 7)
-    tools.send(member, "ChallengeBeacon", "commitSecret", number, keccak(words(secret)))
-    tools.net.mine()
-    tools.send(member, "ChallengeBeacon", "open", number, secret)
-    tools.send(member, "ChallengeBeacon", "close", number, bytes(31) + b"\1", 1)
-    tools.net.mine(4)
-    tools.send(member, "ChallengeBeacon", "draw", number)
-    record: Any = tools.call("ChallengeBeacon", "window", number)
-    return ComputeWindow(
-        chain_id=tools.net.deployment.chain_id,
-        beacon=tools.address("ChallengeBeacon"),
-        window_id=number,
-        window_seed=Hash32(record["windowSeed"]),
-    )
 
 
 def _accuse(tools: ChainTools, accuser: KeySigner, signed: SignedCommitment, row: int) -> Hash32:

@@ -6,9 +6,8 @@ from typing import Any
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
-from swarm_chain.core.encoding import keccak
 from swarm_chain.core.model import ContractCall, SignedCommitment, SignedProof, TxOutcome
-from swarm_chain.core.units import EpochNumber, Hash32, ProviderId, WindowId, window_id
+from swarm_chain.core.units import ProviderId
 from swarm_chain.court.desk import CourtDesk
 from swarm_chain.court.model import Accusation, CourtView, RowEvidence, Side
 from swarm_chain.court.moves import next_move
@@ -109,23 +108,3 @@ class Courtroom:
         found = self.tools.call("SwarmToken", "balanceOf", owner.address)
         assert isinstance(found, int)
         return found
-
-
-def drawn_window(tools: ChainTools, member: KeySigner) -> ComputeWindow:
-    """Opens, closes and draws the scheduled window of the current epoch."""
-    epoch = tools.call("EpochOracle", "currentEpoch")
-    assert isinstance(epoch, int)
-    number, secret = window_id(EpochNumber(epoch), 0), keccak(b"secret")
-    tools.send(member, "ChallengeBeacon", "commitSecret", number, keccak(secret))
-    tools.net.mine()
-    tools.send(member, "ChallengeBeacon", "open", number, secret)
-    tools.send(member, "ChallengeBeacon", "close", number, keccak(b"commitments"), 1)
-    tools.net.mine(3)
-    tools.send(member, "ChallengeBeacon", "draw", number)
-    record: Any = tools.call("ChallengeBeacon", "window", number)
-    return ComputeWindow(
-        chain_id=tools.net.deployment.chain_id,
-        beacon=tools.address("ChallengeBeacon"),
-        window_id=WindowId(number),
-        window_seed=Hash32(record["windowSeed"]),
-    )

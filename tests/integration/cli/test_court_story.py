@@ -21,7 +21,7 @@ from swarm_chain.core.units import EpochNumber, Hash32, Signature
 from swarm_chain.core.verdicts import PassedVerdicts, SignedVerdicts, passed_root, signed_verdicts_json, verdicts_digest
 from swarm_chain.court.calls import accuse_call, court_call
 from swarm_chain.court.model import RowEvidence
-from tests.chain_fixtures import ChainTools
+from tests.chain_fixtures import ChainTools, drawn_window
 from tests.court_world import Prover, honest_prover, lying_prover, other_root, true_trace
 from tests.integration.cli.conftest import CommandLine, Shelf
 from tests.integration.cli.courtroom import (
@@ -34,7 +34,6 @@ from tests.integration.cli.courtroom import (
     SLASH,
     STAKE,
     Courtroom,
-    drawn_window,
 )
 
 T = SHAPE.steps

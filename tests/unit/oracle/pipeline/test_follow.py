@@ -12,7 +12,7 @@ from oracle.store import evidence
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall
-from swarm_chain.core.units import Address, BlockNumber, Hash32, Timestamp, Wei
+from swarm_chain.core.units import Address, BlockNumber, EpochNumber, Hash32, Timestamp, Wei
 from swarm_chain.testing import FakeChain, FakeSigner
 from tests.member_world import ALICE, MemberWorld
 
@@ -153,7 +153,7 @@ def test_ref_block_when_searched_then_it_is_the_last_one_before_the_end(world: M
     world.chain.mine(150 // seconds + 8, seconds=seconds)
     finalized = world.chain.block("finalized")
     for epoch in range(world.network.epoch_at(finalized.timestamp)):
-        found = world.member.archive.ref_block(epoch, finalized)  # type: ignore[arg-type]  # a plain epoch number
+        found = world.member.archive.ref_block(EpochNumber(epoch), finalized)
         end = world.network.epoch_end(epoch)
         assert found.timestamp < end <= world.chain.block(found.number + 1).timestamp
 
