@@ -12,7 +12,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class OracleSettings(BaseSettings):
-    """How a member runs. Environment: SWARM_ORACLE_<NAME>."""
+    """How a member runs. Environment: SWARM_ORACLE_<NAME>; `peers` are base URLs of the other members, separated by commas."""
 
     model_config = SettingsConfigDict(env_prefix="SWARM_ORACLE_", env_ignore_empty=True, frozen=True, extra="ignore")
 
@@ -21,6 +21,12 @@ class OracleSettings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8700
     poll_ms: Annotated[int, Field(ge=50, le=10_000)] = 250
     replay_for: Annotated[int, Field(ge=10, le=86_400)] = 900  # seconds one training segment may take to replay
+    peers: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
+
+    @property
+    def peer_urls(self) -> tuple[str, ...]:
+        """Base URLs of the other members, none twice."""
+        return tuple(dict.fromkeys(url.strip().rstrip("/") for url in self.peers.split(",") if url))
 
     def store_url(self, home: Path) -> str:
         """URL of the database: the one given, else a SQLite file in the home folder."""

@@ -1,16 +1,19 @@
-"""The clock of a member: four entries, none of which ever runs twice at once or catches up on what it missed."""
+"""The clock of a member: its entries, none of which ever runs twice at once or catches up on what it missed."""
 
 from collections.abc import Callable
+from functools import partial
 
 import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from oracle.pipeline.member import Member
-from oracle.pipeline.ticks import follow, judge_jobs, roll_call, work
+from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, roll_call, work
 from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
+
+OWN_THREADS = 5
 
 log = structlog.get_logger()
 
@@ -25,16 +28,24 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
     Returns:
         The running scheduler; `shutdown()` waits for the ticks under way.
     """
+    peers = member.exchange.peers
     scheduler = BackgroundScheduler(
-        executors={"default": ThreadPoolExecutor(4)},
+        executors={"default": ThreadPoolExecutor(OWN_THREADS + len(peers))},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": 60},
         timezone="UTC",
     )
-    entries = ((follow, poll_ms), (work, poll_ms), (judge_jobs, 4 * poll_ms), (roll_call, _roll_call_ms(member)))
-    for entry, every_ms in entries:
-        scheduler.add_job(
-            _guarded, "interval", args=(entry, member), seconds=every_ms / 1000, id=entry.__name__, name=entry.__name__
-        )
+    entries: list[tuple[str, Entry, int]] = [
+        ("follow", follow, poll_ms),
+        ("work", work, poll_ms),
+        ("judge_jobs", judge_jobs, 4 * poll_ms),
+        ("roll_call", roll_call, _roll_call_ms(member)),
+    ]
+    if peers:
+        entries.append(("catch_up", catch_up, 4 * poll_ms))
+    # Each in a thread of its own: one that hangs must not keep this member from hearing the others.
+    entries += [(f"ask_peer {peer.url}", partial(ask_peer, peer), 2 * poll_ms) for peer in peers]
+    for name, entry, every_ms in entries:
+        scheduler.add_job(_guarded, "interval", args=(name, entry, member), seconds=every_ms / 1000, id=name, name=name)
     scheduler.start()
     return scheduler
 
@@ -43,12 +54,12 @@ def _roll_call_ms(member: Member) -> int:
     return member.network.params.liveness.roll_call_for * 1000
 
 
-def _guarded(entry: Entry, member: Member) -> None:
+def _guarded(name: str, entry: Entry, member: Member) -> None:
     try:
         entry(member)
     except SwarmError as error:
-        member.metrics.tick_failed(entry.__name__, error.code)
-        log.warning("tick_failed", entry=entry.__name__, code=error.code, message=error.message, fix=error.fix)
+        member.metrics.tick_failed(name, error.code)
+        log.warning("tick_failed", entry=name, code=error.code, message=error.message, fix=error.fix)
     except Exception as error:  # the one loop that logs and goes on: a tick that dies must not end the others
-        member.metrics.tick_failed(entry.__name__, "crash")
-        log.error("tick_crashed", entry=entry.__name__, exc_info=error)
+        member.metrics.tick_failed(name, "crash")
+        log.error("tick_crashed", entry=name, exc_info=error)

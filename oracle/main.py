@@ -5,7 +5,7 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -21,10 +21,13 @@ from oracle.cron import start_cron
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, plans_in_force
 from oracle.pipeline.desk import Desk
+from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
+from oracle.pipeline.peers import HttpPeer
 from oracle.pipeline.replay_process import ReplayProcess
+from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
@@ -42,6 +45,7 @@ log = structlog.get_logger()
 
 JUDGE_THREADS = 1
 MAX_CONNECTIONS, BACKLOG = 4096, 2048
+SIGN_LOG = "signed-observations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,14 @@ class Connection:
     reader: Web3Reader
     deployment: Deployment
     signer: Signer | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Others:
+    """What a member needs beside the other ones: their URLs, and what it has told them."""
+
+    peers: tuple[HttpPeer, ...]
+    sign_log: SignLog
 
 
 @contextmanager
@@ -68,13 +80,15 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
     """
     network = read_network(connection.reader, connection.deployment)
     _make_home(home)
-    engine = open_store(settings.store_url(home))
-    replays = ReplayProcess(settings.replay_for)
-    try:
-        yield _member(connection, network, engine, replays)
-    finally:
-        replays.close()
-        engine.dispose()
+    with ExitStack() as stack:
+        engine = open_store(settings.store_url(home))
+        stack.callback(engine.dispose)
+        replays = ReplayProcess(settings.replay_for)
+        stack.callback(replays.close)
+        peers = tuple(HttpPeer(url) for url in settings.peer_urls)
+        for peer in peers:
+            stack.callback(peer.close)
+        yield _member(connection, network, engine, replays, Others(peers=peers, sign_log=SignLog(home / SIGN_LOG)))
 
 
 def _make_home(home: Path) -> None:
@@ -176,7 +190,7 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
         scheduler.shutdown(wait=True)
 
 
-def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess) -> Member:
+def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, others: Others) -> Member:
     clock = SystemClock()
     reader, first = connection.reader, connection.deployment.block
     follower = Follower(reader, first)
@@ -190,6 +204,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         clock=clock,
     )
     signer = connection.signer
+    exchange = Exchange(others.peers, signer.address if signer else None)
     writer = Web3Writer(reader, signer) if signer else None
     return Member(
         network=network,
@@ -203,6 +218,8 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         replays=replays,
         entropy=secrets.token_bytes,
         metrics=Metrics(),
+        exchange=exchange,
+        sign_log=others.sign_log,
         signer=signer,
         sender=Sender(engine=engine, writer=writer, clock=clock) if writer else None,
     )

@@ -158,6 +158,14 @@ class Equivocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DoubleObservation:
+    """Two different observations one member signed for one epoch; the sha256 of `first` is the lower one."""
+
+    first: SignedObservation
+    second: SignedObservation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """The evidence of an epoch: with the chain, everything a report follows from."""
 
@@ -171,6 +179,7 @@ class Bundle:
     proofs: tuple[SignedProof, ...] = ()
     equivocations: tuple[Equivocation, ...] = ()
     receipts: tuple[SignedReceipt, ...] = ()
+    double_observations: tuple[DoubleObservation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,12 @@ from oracle.api.app import create_app
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
+from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
+from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import follow
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
@@ -61,6 +63,7 @@ class MemberWorld:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.chain = FakeChain()
         self.clock = FakeClock()
         self.signer = FakeSigner("oracle")
@@ -219,6 +222,8 @@ class MemberWorld:
             replays=ReplayProcess(timeout_for=60),
             entropy=lambda size: keccak(b"entropy")[:size],
             metrics=Metrics(),
+            exchange=Exchange((), self.signer.address),
+            sign_log=SignLog(self.folder / "signed-observations"),
             signer=self.signer,
             sender=Sender(engine=self.engine, writer=writer, clock=self.clock),
         )

@@ -66,7 +66,10 @@ class AcceptedAnswer(Answer):
 class CommitmentAnswer(AcceptedAnswer):
     """POST /v1/commitments."""
 
-    elapsed_ms: int = Field(description="From this member's sight of the window to the commitment's arrival.")
+    elapsed_ms: int | None = Field(
+        description="From this member's sight of the window to the commitment's arrival; null if it came through another "
+        "member before this one could measure it."
+    )
 
 
 class WindowAnswer(Answer):

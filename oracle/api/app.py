@@ -8,6 +8,7 @@ from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
 from oracle.api.limits import BodyLimits
 from oracle.api.nodes import node_routes
+from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
 from oracle.pipeline.member import Member
@@ -33,6 +34,7 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     app.include_router(node_routes(member.desk, rates))
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
+    app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app
 
@@ -43,4 +45,5 @@ def _rates(member: Member) -> Rates:
         nodes=RateLimit(now, per_second=20, burst=60),
         specs=RateLimit(now, per_second=1, burst=20),
         answers=RateLimit(now, per_second=10, burst=40),
+        peers=RateLimit(now, per_second=100, burst=400),
     )

@@ -61,11 +61,12 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """Buckets of the three kinds of callers: nodes, whoever posts specs, whoever asks for what must be computed."""
+    """Buckets of the kinds of callers: nodes, posters of specs, whoever asks for what must be computed, members."""
 
     nodes: RateLimit
     specs: RateLimit
     answers: RateLimit
+    peers: RateLimit
 
 
 def host_of(request: Request) -> str:

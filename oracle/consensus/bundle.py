@@ -4,10 +4,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from oracle.judge.windows import find_equivocations
-from oracle.model import Bundle, Equivocation, Network, SignedObservation, SignedReceipt
+from oracle.model import (
+    Bundle,
+    DoubleObservation,
+    Equivocation,
+    Network,
+    SignedObservation,
+    SignedReceipt,
+)
 from oracle.publish.bundle import require_ordered
 from oracle.publish.json_codec import commitment_key, proof_key
-from oracle.publish.observation import signing_digest
+from oracle.publish.observation import content_hash, signing_digest
 from swarm_chain.core.encoding import address_bytes
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ChainState, Commitment, SignedCommitment, SignedProof
@@ -19,12 +26,15 @@ from swarm_chain.core.signing import (
     receipt_digest,
     require_signed_by,
 )
-from swarm_chain.core.units import EpochNumber, Hash32, WindowId, epoch_of
+from swarm_chain.core.units import Address, EpochNumber, Hash32, WindowId, epoch_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidencePool:
-    """What a leader holds: `commitments` those fixed in the windows' roots, `doubles` other ones of the same devices."""
+    """What a leader holds: `commitments` those fixed in the windows' roots, `doubles` other ones of the same devices.
+
+    Of a member that signed two observations both are in `observations`.
+    """
 
     observations: tuple[SignedObservation, ...] = ()
     commitments: tuple[SignedCommitment, ...] = ()
@@ -50,19 +60,39 @@ def assemble_bundle(
         A bundle that `check_bundle` accepts, if the pool is sound.
     """
     commitments, doubles = (_of_epoch(signed, epoch, state) for signed in (pool.commitments, pool.doubles))
-    observations = (signed for signed in pool.observations if signed.observation.epoch == epoch)
+    observations = [signed for signed in pool.observations if signed.observation.epoch == epoch]
+    double = find_double_observations(observations)
+    liars = {pair.first.observation.member for pair in double}
+    single = (signed for signed in observations if signed.observation.member not in liars)
     return Bundle(
         chain_id=network.chain_id,
         epoch=epoch,
         ref_block=state.block,
         params_version=network.params.version,
         previous_manifest_hash=previous_manifest_hash,
-        observations=tuple(sorted(observations, key=lambda signed: address_bytes(signed.observation.member))),
+        observations=tuple(sorted(single, key=lambda signed: address_bytes(signed.observation.member))),
         commitments=tuple(sorted(commitments, key=commitment_key)),
         proofs=tuple(sorted((p for p in pool.proofs if epoch_of(p.proof.window_id) == epoch), key=proof_key)),
         equivocations=find_equivocations((*commitments, *doubles)),
         receipts=_receipts_on_chain(pool.receipts, state, domain_separator(network.chain_id, network.beacon)),
+        double_observations=double,
     )
+
+
+def find_double_observations(observations: Iterable[SignedObservation]) -> tuple[DoubleObservation, ...]:
+    """Pair the different observations one member signed for one epoch; a third one proves nothing more.
+
+    Args:
+        observations: of one epoch, signatures checked.
+
+    Returns:
+        Pairs by member, each with the lower content hash first.
+    """
+    by_member: dict[Address, dict[Hash32, SignedObservation]] = {}
+    for signed in observations:
+        by_member.setdefault(signed.observation.member, {})[content_hash(signed.observation)] = signed
+    pairs = (sorted(by_member[member].items())[:2] for member in sorted(by_member, key=address_bytes))
+    return tuple(DoubleObservation(first=pair[0][1], second=pair[1][1]) for pair in pairs if len(pair) == 2)
 
 
 def check_bundle(
@@ -137,16 +167,42 @@ def _check_ground(bundle: Bundle, state: ChainState, previous_manifest_hash: Has
 
 
 def _check_observations(bundle: Bundle, state: ChainState, domain: Hash32, own: SignedObservation | None) -> None:
-    members = set(state.members)
-    for signed in bundle.observations:
-        observation = signed.observation
-        if observation.epoch != bundle.epoch or observation.member not in members:
-            raise _refused(f"{observation.member} has no say in epoch {bundle.epoch}")
-        require_signed_by(observation.member, signing_digest(observation, domain), signed.signature)
+    both = [one for pair in bundle.double_observations for one in (pair.first, pair.second)]
+    for signed in (*bundle.observations, *both):
+        check_observation(signed, bundle.epoch, state, domain)
+    _check_double_observations(bundle)
     if len(bundle.observations) < state.quorum:
         raise _refused(f"{len(bundle.observations)} observations are less than the quorum of {state.quorum}")
     if own is not None and own not in bundle.observations:
         raise _refused("this member's own observation is missing or was changed")
+
+
+def check_observation(signed: SignedObservation, epoch: EpochNumber, state: ChainState, domain: Hash32) -> None:
+    """Refuse an observation that is not a member's own word on an epoch.
+
+    Args:
+        signed: what was received.
+        epoch: the epoch it must be of.
+        state: the chain; names the members.
+        domain: EIP-712 domain of ChallengeBeacon.
+
+    Raises:
+        InvalidInputError: another epoch, no member, or not signed by it.
+    """
+    observation = signed.observation
+    if observation.epoch != epoch or observation.member not in state.members:
+        raise _refused(f"{observation.member} has no say in epoch {epoch}")
+    require_signed_by(observation.member, signing_digest(observation, domain), signed.signature)
+
+
+def _check_double_observations(bundle: Bundle) -> None:
+    heard = {signed.observation.member for signed in bundle.observations}
+    for pair in bundle.double_observations:
+        first, second = pair.first.observation, pair.second.observation
+        if first.member != second.member or not content_hash(first) < content_hash(second):
+            raise _refused(f"two observations of {first.member} do not contradict each other")
+        if first.member in heard:
+            raise _refused(f"{first.member} signed two observations, so none of them counts")
 
 
 def _all_commitments(bundle: Bundle) -> Iterable[SignedCommitment]:

@@ -32,6 +32,14 @@ def leads_epoch(view: CycleView, member: Address) -> bool:
     return leader_at(view.state.members, epoch, elapsed_for, network.params.epoch.epoch_for) == member
 
 
+def in_first_half(view: CycleView, epoch: int) -> bool:
+    """Tell whether the slot of whoever leads the report of an ended epoch now is less than half over."""
+    network = view.network
+    slot_for = max(network.params.epoch.report_window_for // len(view.state.members), 1)
+    elapsed_for = max(view.state.block.timestamp - network.epoch_end(epoch), 0)
+    return 2 * (elapsed_for % slot_for) < slot_for
+
+
 def leads_report(view: CycleView, member: Address, epoch: int) -> bool:
     """Tell whether it is a member's turn to bundle and submit the report of an ended epoch."""
     network = view.network

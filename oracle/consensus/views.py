@@ -82,14 +82,28 @@ class OwnWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A bundle another member serves; `bundle_hash` is the sha256 of the bytes it gave."""
+
+    member: Address
+    bundle_hash: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OwnReport:
-    """How far this member is with the report of an epoch; `observers` are the members whose observations it holds."""
+    """How far this member is with the report of an epoch.
+
+    `observers` are the members whose observations it holds; `signed` says that this member signed one, which a lost
+    database may no longer hold; `bundle_hash` is of the bundle it took or made, `offers` are the others' bundles.
+    """
 
     epoch: EpochNumber
     observers: frozenset[Address] = frozenset()
-    has_bundle: bool = False
+    signed: bool = False
+    bundle_hash: Hash32 | None = None
     report_hash: Hash32 | None = None
     published: bool = False
+    offers: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +185,26 @@ class Observe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssembleBundle:
-    """Put the evidence bundle together, or check and take the leader's."""
+    """Put the evidence bundle together."""
 
     epoch: EpochNumber
-    leading: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeBundle:
+    """Check the bundle another member offers and build on it."""
+
+    epoch: EpochNumber
+    bundle_hash: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptReport:
+    """Check the bundle behind the report most members voted for, and put it in the place of this member's own."""
+
+    epoch: EpochNumber
+    report_hash: Hash32
+    bundle_hash: Hash32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +268,8 @@ Action = (
     | JudgeWindow
     | Observe
     | AssembleBundle
+    | TakeBundle
+    | AdoptReport
     | BuildReport
     | Publish
     | CastVote

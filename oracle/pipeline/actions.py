@@ -1,14 +1,15 @@
 """Performs the actions of the cycle: each is a few lines around the store, the archive and the outbox."""
 
-from collections.abc import Callable
-from dataclasses import astuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, replace
 from typing import Any
 
 import structlog
 
-from oracle.consensus.bundle import EvidencePool, assemble_bundle, check_bundle
 from oracle.consensus.views import (
     Action,
+    AdoptReport,
     AssembleBundle,
     BuildReport,
     CastVote,
@@ -23,23 +24,23 @@ from oracle.consensus.views import (
     Publish,
     SettleJob,
     SubmitReport,
+    TakeBundle,
 )
 from oracle.judge.windows import commitments_root
-from oracle.pipeline.archive import PUBLISHED
+from oracle.pipeline.bundles import adopt_report, assemble, signed_verdicts, take_bundle
+from oracle.pipeline.holding import keep_rooted
 from oracle.pipeline.member import Member
-from oracle.pipeline.observe import judge_window, keep_observation, kept_observations, pool_of
-from oracle.pipeline.own import REPORT_HASH
+from oracle.pipeline.names import BUNDLE, PUBLISHED, REPORT_HASH
+from oracle.pipeline.observe import judge_window, keep_observation
 from oracle.pipeline.sight import Sight
 from oracle.pipeline.transact import transact
 from oracle.publish.answers import outcome_path
-from oracle.publish.bundle import bundle_bytes, parse_bundle
-from oracle.publish.report import PublishedEpoch
-from oracle.publish.verdicts import VERDICTS, sign_verdicts
+from oracle.publish.bundle import parse_bundle
 from oracle.store import documents, evidence
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import ZERO_HASH, EpochNumber, Timestamp
+from swarm_chain.core.units import EpochNumber, Timestamp
 
 log = structlog.get_logger()
 
@@ -80,8 +81,10 @@ def _open_window(member: Member, _sight: Sight, action: OpenWindow) -> None:
 
 def _close_window(member: Member, sight: Sight, action: CloseWindow) -> None:
     window = next(record for record in sight.state.windows if record.window_id == action.window_id)
-    received = [r.signed.commitment for r in evidence.seal(member.engine, window)]
-    args = (action.window_id, commitments_root(received), len(received))
+    sealed = [received.signed for received in evidence.seal(member.engine, window)]
+    root = commitments_root(signed.commitment for signed in sealed)
+    keep_rooted(member.desk, replace(window, commitments_root=root), sealed)
+    args = (action.window_id, root, len(sealed))
     _send(
         member,
         f"window:{action.window_id}:close",
@@ -115,32 +118,37 @@ def _observe(member: Member, sight: Sight, action: Observe) -> None:
 
 
 def _assemble(member: Member, sight: Sight, action: AssembleBundle) -> None:
-    if not action.leading:
-        raise UnavailableError(f"waiting for the leader's bundle of epoch {action.epoch}", retry_after=2)
-    state = member.archive.state_at(member.archive.ref_block(action.epoch, sight.finalized))
-    previous = member.archive.previous(state)
-    ground = previous.manifest_hash if previous else ZERO_HASH
-    pool: EvidencePool = pool_of(member, state, action.epoch)
-    bundle = assemble_bundle(pool, action.epoch, state, ground, member.network)
-    own = next((o for o in kept_observations(member, action.epoch) if o.observation.member == member.address), None)
-    check_bundle(bundle, state, ground, member.network, own)
-    documents.save_documents(member.engine, action.epoch, {"bundle": bundle_bytes(bundle)})
+    assemble(member, sight, action.epoch)
+
+
+def _take(member: Member, sight: Sight, action: TakeBundle) -> None:
+    with _once(member, sight, action):
+        take_bundle(member, sight, action.epoch, action.bundle_hash)
+
+
+def _adopt(member: Member, sight: Sight, action: AdoptReport) -> None:
+    with _once(member, sight, action):
+        adopt_report(member, sight, action)
+
+
+@contextmanager
+def _once(member: Member, sight: Sight, action: Action) -> Iterator[None]:
+    """What another member offers is looked at once: whatever is wrong with it, the next offer's turn comes."""
+    member.refused[action] = Timestamp(sight.now + member.network.params.epoch.epoch_for)
+    try:
+        yield
+    except UnavailableError:
+        del member.refused[action]
+        raise
 
 
 def _build(member: Member, _sight: Sight, action: BuildReport) -> None:
     started_ms = member.clock.monotonic_ms()
-    built = member.archive.build(parse_bundle(_kept(member, action.epoch, "bundle")))
-    contents = {**built.documents(), REPORT_HASH: built.report_hash, **_signed_verdicts(member, built)}
+    built = member.archive.build(parse_bundle(_kept(member, action.epoch, BUNDLE)))
+    contents = {**built.documents(), REPORT_HASH: built.report_hash, **signed_verdicts(member, built)}
     documents.save_documents(member.engine, action.epoch, contents)
     member.metrics.build_took(member.clock.monotonic_ms() - started_ms)
     log.info("report_built", epoch=action.epoch, root=to_hex(built.report.root), report_hash=to_hex(built.report_hash))
-
-
-def _signed_verdicts(member: Member, built: PublishedEpoch) -> dict[str, bytes]:
-    # Kept in one transaction with the report, before anyone can ask for it: two different ones would be a lie each.
-    if member.signer is None:
-        return {}
-    return {VERDICTS: sign_verdicts(built.report.epoch, built.passed, member.network, member.signer)}
 
 
 def _publish(member: Member, _sight: Sight, action: Publish) -> None:
@@ -149,7 +157,7 @@ def _publish(member: Member, _sight: Sight, action: Publish) -> None:
 
 def _vote(member: Member, _sight: Sight, action: CastVote) -> None:
     call = ContractCall(contract="EpochOracle", function="vote", args=(action.epoch, action.report_hash))
-    _send(member, f"epoch:{action.epoch}:vote", call)
+    _send(member, f"epoch:{action.epoch}:vote:{to_hex(action.report_hash)[:18]}", call)
 
 
 def _submit(member: Member, _sight: Sight, action: SubmitReport) -> None:
@@ -217,6 +225,8 @@ _PERFORMERS: dict[type[object], Callable[[Member, Sight, Any], None]] = {
     JudgeWindow: _judge_window,
     Observe: _observe,
     AssembleBundle: _assemble,
+    TakeBundle: _take,
+    AdoptReport: _adopt,
     BuildReport: _build,
     Publish: _publish,
     CastVote: _vote,

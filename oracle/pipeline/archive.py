@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 
 from oracle.history import advance_to, before
 from oracle.model import Bundle, Network, Plan, PreviousEpoch
+from oracle.pipeline.names import PUBLISHED
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.previous import previous_root, read_previous
 from oracle.publish.report import PublishedEpoch, build_report
@@ -17,7 +18,6 @@ from swarm_chain.core.units import BlockNumber, EpochNumber
 from swarm_chain.ports import ChainReader
 
 KEPT_EPOCHS = 8
-PUBLISHED = "published"  # marks the epochs whose documents are public
 
 
 class Archive:
@@ -69,12 +69,27 @@ class Archive:
             kept = self._built.get(bundle.epoch)
             if kept is not None and kept.bundle == documents.document(self._engine, bundle.epoch, "bundle"):
                 return kept
-            state = self.state_at(bundle.ref_block)
-            built = build_report(state, bundle, self.previous(state), self._network)
-            self._built[bundle.epoch] = built
-            while len(self._built) > KEPT_EPOCHS:
-                self._built.popitem(last=False)
-            return built
+            return self._keep(self._build(bundle))
+
+    def rebuild(self, bundle: Bundle) -> PublishedEpoch:
+        """The report of another bundle than the kept one; not kept until `adopt`."""
+        with self._lock:
+            return self._build(bundle)
+
+    def adopt(self, built: PublishedEpoch) -> None:
+        """Serves a rebuilt report from now on; its documents are in the store."""
+        with self._lock:
+            self._keep(built)
+
+    def _build(self, bundle: Bundle) -> PublishedEpoch:
+        state = self.state_at(bundle.ref_block)
+        return build_report(state, bundle, self.previous(state), self._network)
+
+    def _keep(self, built: PublishedEpoch) -> PublishedEpoch:
+        self._built[built.report.epoch] = built
+        while len(self._built) > KEPT_EPOCHS:
+            self._built.popitem(last=False)
+        return built
 
     def published(self, epoch: EpochNumber) -> PublishedEpoch:
         """A published epoch, rebuilt from its kept bundle if need be.
@@ -119,7 +134,9 @@ def read_root(engine: Engine, root: RootRecord) -> PreviousEpoch:
     state = documents.document(engine, root.epoch, "state")
     if manifest is None or state is None:
         raise UnavailableError(
-            f"this member has no documents of epoch {root.epoch}", fix="copy them from another member", retry_after=30
+            f"this member has no documents of epoch {root.epoch}",
+            fix="give this member the URLs of others (--peers): it fetches them",
+            retry_after=30,
         )
     shards: list[bytes] = []
     while (shard := documents.document(engine, root.epoch, f"shards/{len(shards)}")) is not None:

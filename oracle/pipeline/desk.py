@@ -54,6 +54,16 @@ def require_node(sight: Sight, node: Address) -> ProviderRecord:
     return provider
 
 
+def require_known(sight: Sight, node: Address) -> None:
+    """Refuses a node that never belonged to a provider; one that was removed is still judged by what it signed.
+
+    Raises:
+        InvalidInputError: unknown.
+    """
+    if node not in sight.nodes and not any(node in provider.past_nodes for provider in sight.state.providers):
+        raise InvalidInputError(f"node {node} belongs to no provider", code="unknown_node")
+
+
 def require_window(sight: Sight, window_id: WindowId, *states: WindowState) -> WindowRecord:
     """A window in one of the given states.
 

@@ -1,7 +1,8 @@
 """Takes in what nodes say about compute: heartbeats, commitments, proofs. Everything is checked before it is kept."""
 
 from oracle.judge.windows import owed_shapes
-from oracle.pipeline.desk import Desk, require_fresh, require_node, require_window, wrong_state
+from oracle.pipeline.desk import Desk, require_fresh, require_known, require_node, require_window, wrong_state
+from oracle.pipeline.holding import rooted_commitments
 from oracle.publish.json_codec import dump_signed_proof
 from oracle.store import evidence
 from oracle.store.evidence import Received, Saved
@@ -49,9 +50,8 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
     sight, commitment = desk.sight(), signed.commitment
     require_node(sight, commitment.node)
     _require_shape(desk, commitment)
-    require_signed_by(commitment.node, commitment_digest(desk.domain, commitment), signed.signature)
     window = require_window(sight, commitment.window_id, WindowState.OPEN, *_AFTER_OPEN)
-    _require_seed(window, commitment)
+    check_commitment(desk, signed, window)
     opened_ms = evidence.seen_ms(desk.engine, commitment.window_id)
     is_open = window.state is WindowState.OPEN
     if is_open and opened_ms is None:
@@ -65,6 +65,22 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
     return saved, received
 
 
+def check_commitment(desk: Desk, signed: SignedCommitment, window: WindowRecord) -> None:
+    """Refuses a commitment that is not for a window's seed, or not its node's.
+
+    Args:
+        desk: chain and domain.
+        signed: the commitment.
+        window: the window it names.
+
+    Raises:
+        InvalidInputError: of no node of the network, another seed than the window's on chain, or not signed by the node.
+    """
+    require_known(desk.sight(), signed.commitment.node)
+    require_signed_by(signed.commitment.node, commitment_digest(desk.domain, signed.commitment), signed.signature)
+    _require_seed(window, signed.commitment)
+
+
 def take_proof(desk: Desk, signed: SignedProof) -> Saved:
     """Keeps the openings of a drawn window; whether they are true is the judge's to say.
 
@@ -72,15 +88,36 @@ def take_proof(desk: Desk, signed: SignedProof) -> Saved:
         InvalidInputError: not a live node's, window not drawn, too late, no such commitment, or not signed by the node.
         UnavailableError: the window is not drawn here yet.
     """
-    sight, proof = desk.sight(), signed.proof
-    require_node(sight, proof.node)
-    require_signed_by(proof.node, proof_digest(desk.domain, proof), signed.signature)
-    window = require_window(sight, proof.window_id, WindowState.DRAWN)
+    sight = desk.sight()
+    require_node(sight, signed.proof.node)
+    window = check_proof(desk, signed)
     if sight.now >= window.closed_at + desk.network.params.compute.open_for:
         raise wrong_state(window, "closed to openings", "drawn")
+    return keep_proof(desk, signed)
+
+
+def check_proof(desk: Desk, signed: SignedProof) -> WindowRecord:
+    """Refuses a proof that is not its node's, of no drawn window, or of nothing that was committed.
+
+    Returns:
+        The window it is of.
+
+    Raises:
+        InvalidInputError: refused.
+        UnavailableError: the window is not drawn here yet.
+    """
+    proof = signed.proof
+    require_known(desk.sight(), proof.node)
+    require_signed_by(proof.node, proof_digest(desk.domain, proof), signed.signature)
+    window = require_window(desk.sight(), proof.window_id, WindowState.DRAWN)
     _require_commitment(desk, signed, window)
-    document = dump_signed_proof(signed)
-    return evidence.save_proof(desk.engine, proof.window_id, proof.node, proof.device, document)
+    return window
+
+
+def keep_proof(desk: Desk, signed: SignedProof, *, heard: bool = False) -> Saved:
+    """Keeps checked openings; `heard` from another member."""
+    key = (signed.proof.window_id, signed.proof.node, signed.proof.device)
+    return evidence.save_proof(desk.engine, key, dump_signed_proof(signed), heard=heard)
 
 
 def plans_of(desk: Desk, node: Address) -> dict[int, ComputeShape]:
@@ -113,10 +150,10 @@ def _require_seed(window: WindowRecord, commitment: Commitment) -> None:
 
 def _require_commitment(desk: Desk, signed: SignedProof, window: WindowRecord) -> None:
     proof = signed.proof
-    for received in evidence.arrivals(desk.engine, [window]):
-        c = received.signed.commitment
-        if (c.node, c.device) == (proof.node, proof.device) and received.first:
-            if c.root == proof.root:
-                return
-            raise InvalidInputError("the proof opens another root than the one committed first", code="wrong_root")
-    raise InvalidInputError("nothing was committed for this window and device in time", code="no_commitment")
+    received = [r.signed.commitment for r in evidence.arrivals(desk.engine, [window]) if r.first]
+    rooted = [one.commitment for one in rooted_commitments(desk, window) or ()]
+    roots = {c.root for c in (*received, *rooted) if (c.node, c.device) == (proof.node, proof.device)}
+    if not roots:
+        raise InvalidInputError("nothing was committed for this window and device in time", code="no_commitment")
+    if proof.root not in roots:
+        raise InvalidInputError("the proof opens another root than the one committed first", code="wrong_root")

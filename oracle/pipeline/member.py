@@ -9,8 +9,10 @@ from oracle.consensus.views import Action
 from oracle.model import Network
 from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
+from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.metrics import Metrics
+from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.transact import Sender
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Address, Hash32, Timestamp
@@ -52,9 +54,11 @@ class Member:
     replays: Replays
     entropy: Entropy
     metrics: Metrics
+    exchange: Exchange
+    sign_log: SignLog
     signer: Signer | None = None
     sender: Sender | None = None
-    refused: dict[Action, Timestamp] = field(default_factory=dict)  # keeper actions not to ask for until then
+    refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
 
     @property
     def address(self) -> Address | None:

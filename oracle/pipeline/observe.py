@@ -1,24 +1,22 @@
-"""What this member saw of an epoch: its signed observation, the pool of evidence, and its early judgement of a window."""
+"""What this member saw of an epoch: its signed observation, and its early judgement of a window."""
 
-from collections.abc import Iterable
-
-from oracle.consensus.bundle import EvidencePool
 from oracle.judge.windows import WindowEvidence, judge_windows, owed_shapes
 from oracle.model import Arrival, JobFinding, Observation, RollCall, SignedObservation
+from oracle.pipeline.holding import windows_of
 from oracle.pipeline.member import Member
-from oracle.pipeline.own import OBSERVATION
+from oracle.pipeline.names import OBSERVATION
 from oracle.pipeline.sight import Sight
-from oracle.publish.bundle import parse_signed_observation, signed_observation_bytes
-from oracle.publish.json_codec import parse_signed_proof, parse_signed_receipt
-from oracle.publish.observation import ordered_observation, signing_digest
+from oracle.publish.bundle import signed_observation_bytes
+from oracle.publish.json_codec import parse_signed_proof
+from oracle.publish.observation import content_hash, ordered_observation, signing_digest
 from oracle.store import documents, evidence
 from oracle.store import jobs as job_store
 from oracle.store.evidence import Received
 from swarm_chain.core.compute import ComputeWindow
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.kinds import JobState, WindowState
-from swarm_chain.core.model import ChainState, Verdict, WindowRecord
-from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId, epoch_of
+from swarm_chain.core.model import Verdict
+from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId
 
 
 def keep_observation(member: Member, sight: Sight, epoch: EpochNumber) -> None:
@@ -26,41 +24,18 @@ def keep_observation(member: Member, sight: Sight, epoch: EpochNumber) -> None:
 
     Raises:
         UnavailableError: a dry run has no key to sign with.
+        InconsistentError: the key signed another one before (code "signed_before").
     """
     if member.signer is None:
         raise UnavailableError("dry run: an observation needs a key", code="dry_run", retry_after=60)
-    observation = ordered_observation(_observation(member, sight, epoch, member.signer.address))
+    own = member.signer.address
+    observation = ordered_observation(_observation(member, sight, epoch, own))
+    member.sign_log.check(own, epoch, content_hash(observation))
     signature = member.signer.sign_digest(signing_digest(observation, member.desk.domain))
     content = signed_observation_bytes(SignedObservation(observation=observation, signature=signature))
-    documents.save_documents(member.engine, epoch, {OBSERVATION + member.signer.address: content})
-
-
-def kept_observations(member: Member, epoch: EpochNumber) -> tuple[SignedObservation, ...]:
-    """Signed observations of an epoch that are kept, this member's and others'."""
-    names = sorted(name for name in documents.names(member.engine, epoch) if name.startswith(OBSERVATION))
-    contents = (documents.document(member.engine, epoch, name) for name in names)
-    return tuple(parse_signed_observation(content) for content in contents if content is not None)
-
-
-def pool_of(member: Member, state: ChainState, epoch: EpochNumber) -> EvidencePool:
-    """All kept evidence of an epoch.
-
-    Args:
-        member: whose store is read.
-        state: the chain at the reference block; names the seeds of the windows and the jobs whose receipts belong in.
-        epoch: the ended epoch.
-    """
-    windows = _windows(state, epoch)
-    received = evidence.arrivals(member.engine, windows)
-    completed = [job for job in state.jobs if job.state is JobState.COMPLETED]
-    receipts = (job_store.receipt_document(member.engine, job.job_id, job.receipt_digest) for job in completed)
-    return EvidencePool(
-        observations=kept_observations(member, epoch),
-        commitments=tuple(r.signed for r in received if r.first),
-        doubles=tuple(r.signed for r in received if not r.first),
-        proofs=tuple(map(parse_signed_proof, evidence.proof_documents(member.engine, _ids(windows)))),
-        receipts=tuple(parse_signed_receipt(document) for document in receipts if document is not None),
-    )
+    # The store first: a kill between the two leaves an observation to go on with, not a promise without one.
+    documents.save_documents(member.engine, epoch, {OBSERVATION + own: content})
+    member.sign_log.record(own, epoch, content_hash(observation))
 
 
 def judge_window(member: Member, sight: Sight, window: WindowId) -> tuple[Verdict, ...]:
@@ -81,7 +56,7 @@ def judge_window(member: Member, sight: Sight, window: WindowId) -> tuple[Verdic
         owed=owed_shapes(sorted(sight.nodes), member.desk.plans(), compute),
         commitments={commitment_key(r): r.signed.commitment for r in received},
         proofs={(p.proof.node, p.proof.device): p.proof for p in proofs},
-        elapsed_ms={commitment_key(r): r.elapsed_ms for r in received},
+        elapsed_ms={commitment_key(r): r.elapsed_ms for r in received if r.elapsed_ms is not None},
     )
     return judge_windows([judged], member.compute)
 
@@ -93,27 +68,19 @@ def commitment_key(received: Received) -> tuple[Address, int]:
 
 
 def _observation(member: Member, sight: Sight, epoch: EpochNumber, address: Address) -> Observation:
-    received = (r for r in evidence.arrivals(member.engine, _windows(sight.state, epoch)) if r.first)
+    received = (r for r in evidence.arrivals(member.engine, windows_of(sight.state, epoch)) if r.first)
     completed = [JobId(job.job_id) for job in sight.state.jobs if job.state is JobState.COMPLETED]
     calls = evidence.roll_call_counts(member.engine, epoch)
     verdicts = job_store.verdicts(member.engine, completed)
     return Observation(
         epoch=epoch,
         member=address,
-        arrivals=tuple(_arrival(r) for r in received),
+        arrivals=tuple(_arrival(r, r.elapsed_ms) for r in received if r.elapsed_ms is not None),
         roll_calls=tuple(RollCall(node=node, present=present, total=total) for node, present, total in calls),
         jobs=tuple(JobFinding(job_id=job, outcome=outcome, reason=reason) for job, outcome, reason in verdicts),
     )
 
 
-def _arrival(received: Received) -> Arrival:
+def _arrival(received: Received, elapsed_ms: int) -> Arrival:
     c = received.signed.commitment
-    return Arrival(window_id=c.window_id, node=c.node, device=c.device, elapsed_ms=received.elapsed_ms)
-
-
-def _windows(state: ChainState, epoch: EpochNumber) -> tuple[WindowRecord, ...]:
-    return tuple(window for window in state.windows if epoch_of(window.window_id) == epoch)
-
-
-def _ids(windows: Iterable[WindowRecord]) -> Iterable[WindowId]:
-    return (window.window_id for window in windows)
+    return Arrival(window_id=c.window_id, node=c.node, device=c.device, elapsed_ms=elapsed_ms)

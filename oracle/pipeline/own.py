@@ -11,18 +11,16 @@ from oracle.consensus.views import (
     Vote,
 )
 from oracle.consensus.windows import expected_devices
-from oracle.pipeline.archive import PUBLISHED
 from oracle.pipeline.member import Member
+from oracle.pipeline.names import BUNDLE, PUBLISHED, REPORT_HASH, SECOND_OBSERVATION, observer_of
 from oracle.pipeline.sight import Sight
 from oracle.store import documents, evidence
-from swarm_chain.core.encoding import case_id
+from swarm_chain.core.encoding import case_id, sha256_digest
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Severity
 from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, EpochNumber, Hash32, WindowId, window_id
 
-OBSERVATION = "observation/"
-REPORT_HASH = "report-hash"
 OUTCOME_ROOTS = 16  # roots whose outcomes may still need a keeper; older cases have expired
 
 
@@ -55,9 +53,10 @@ def own_view(member: Member, sight: Sight) -> OwnView:
 
 
 def observers(member: Member, epoch: EpochNumber) -> frozenset[Address]:
-    """Members whose signed observations of an epoch are kept."""
+    """Members whose signed observations of an epoch are kept; one that signed two has no say."""
     names = documents.names(member.engine, epoch)
-    return frozenset(Address(name.removeprefix(OBSERVATION)) for name in names if name.startswith(OBSERVATION))
+    found = (observer_of(name) for name in names)
+    return frozenset(one for one in found if one is not None and SECOND_OBSERVATION + one not in names)
 
 
 def _window(member: Member, sight: Sight, window: WindowId) -> OwnWindow:
@@ -76,12 +75,15 @@ def _window(member: Member, sight: Sight, window: WindowId) -> OwnWindow:
 def _report(member: Member, epoch: EpochNumber) -> OwnReport:
     kept = documents.names(member.engine, epoch)
     report_hash = documents.document(member.engine, epoch, REPORT_HASH)
+    bundle = documents.document(member.engine, epoch, BUNDLE) if BUNDLE in kept else None
     return OwnReport(
         epoch=epoch,
         observers=observers(member, epoch),
-        has_bundle="bundle" in kept,
+        signed=member.address is not None and member.sign_log.signed(member.address, epoch) is not None,
+        bundle_hash=None if bundle is None else sha256_digest(bundle),
         report_hash=None if report_hash is None else Hash32(report_hash),
         published=PUBLISHED in kept,
+        offers=member.exchange.offers(epoch),
     )
 
 

@@ -3,11 +3,14 @@
 import structlog
 
 from oracle.consensus.cycle import next_action
+from oracle.consensus.reporting import epoch_to_report
 from oracle.consensus.views import Action, Wait
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
+from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
+from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.store import evidence
 from swarm_chain.core.kinds import WindowState
@@ -42,6 +45,18 @@ def choose_action(member: Member) -> Action:
     """What the cycle asks for at the latest sight."""
     sight = member.follower.sight
     return next_action(cycle_view(member, sight), own_view(member, sight))
+
+
+def ask_peer(peer: Peer, member: Member) -> None:
+    """Asks one other member for evidence, observations and its bundle."""
+    pending = epoch_to_report(cycle_view(member, member.follower.sight))
+    member.exchange.ask(member.desk, peer, pending)
+
+
+def catch_up(member: Member) -> None:
+    """Fetches the newest accepted report this member has no documents of, so that it can go on from there."""
+    for root in lacking(member.engine, member.follower.sight.state.roots)[:1]:
+        fetch(member.engine, member.reader, member.exchange.peers, root)
 
 
 def judge_jobs(member: Member) -> None:

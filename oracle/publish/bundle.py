@@ -1,6 +1,6 @@
 """Bytes of the evidence bundle: every signed fact a report follows from, in one order."""
 
-from oracle.model import Bundle, Equivocation, SignedObservation
+from oracle.model import Bundle, DoubleObservation, Equivocation, SignedObservation
 from oracle.publish import fields as f
 from oracle.publish import json_codec as codec
 from oracle.publish.observation import observation_json, read_observation
@@ -11,7 +11,7 @@ from swarm_chain.core.units import BlockNumber, EpochNumber, Timestamp
 
 DOMAIN = "swarm/bundle/v1"
 MAX_MEMBERS = 64
-_LISTS = ("observations", "commitments", "proofs", "equivocations", "receipts")
+_LISTS = ("observations", "commitments", "proofs", "equivocations", "receipts", "doubleObservations")
 _HEAD = ("domain", "chainId", "epoch", "refBlock", "paramsVersion", "previousManifestHash")
 
 
@@ -25,7 +25,7 @@ def bundle_bytes(bundle: Bundle) -> bytes:
             "refBlock": block_json(bundle.ref_block),
             "paramsVersion": bundle.params_version,
             "previousManifestHash": to_hex(bundle.previous_manifest_hash),
-            "observations": [_signed_observation_json(signed) for signed in bundle.observations],
+            "observations": [signed_observation_json(signed) for signed in bundle.observations],
             "commitments": [signed_commitment_json(signed) for signed in bundle.commitments],
             "proofs": [signed_proof_json(signed) for signed in bundle.proofs],
             "equivocations": [
@@ -33,6 +33,10 @@ def bundle_bytes(bundle: Bundle) -> bytes:
                 for pair in bundle.equivocations
             ],
             "receipts": [codec.signed_receipt_json(signed) for signed in bundle.receipts],
+            "doubleObservations": [
+                [signed_observation_json(pair.first), signed_observation_json(pair.second)]
+                for pair in bundle.double_observations
+            ],
         }
     )
 
@@ -54,11 +58,12 @@ def parse_bundle(data: bytes) -> Bundle:
         ref_block=read_block(b["refBlock"], "bundle.refBlock"),
         params_version=f.integer(b["paramsVersion"], "bundle.paramsVersion", f.UINT32_MAX),
         previous_manifest_hash=f.hash32(b["previousManifestHash"], "bundle.previousManifestHash"),
-        observations=f.rows(b["observations"], "bundle.observations", _read_observation, MAX_MEMBERS),
+        observations=f.rows(b["observations"], "bundle.observations", read_signed_observation, MAX_MEMBERS),
         commitments=f.rows(b["commitments"], "bundle.commitments", codec.read_signed_commitment),
         proofs=f.rows(b["proofs"], "bundle.proofs", codec.read_signed_proof),
         equivocations=f.rows(b["equivocations"], "bundle.equivocations", _read_equivocation),
         receipts=f.rows(b["receipts"], "bundle.receipts", codec.read_signed_receipt),
+        double_observations=f.rows(b["doubleObservations"], "bundle.doubleObservations", _read_double, MAX_MEMBERS),
     )
     require_ordered(bundle)
     return bundle
@@ -77,11 +82,13 @@ def require_ordered(bundle: Bundle) -> None:
     pairs = (codec.commitment_key(pair.first) for pair in bundle.equivocations)
     f.require_ascending(pairs, "bundle.equivocations")
     f.require_ascending(((signed.receipt.job_id,) for signed in bundle.receipts), "bundle.receipts")
+    doubles = ((address_bytes(pair.first.observation.member),) for pair in bundle.double_observations)
+    f.require_ascending(doubles, "bundle.doubleObservations")
 
 
 def signed_observation_bytes(signed: SignedObservation) -> bytes:
     """Canonical JSON {content, signature} of one member's observation."""
-    return canonical_json(_signed_observation_json(signed))
+    return canonical_json(signed_observation_json(signed))
 
 
 def parse_signed_observation(data: bytes) -> SignedObservation:
@@ -90,7 +97,7 @@ def parse_signed_observation(data: bytes) -> SignedObservation:
     Raises:
         InvalidInputError: anything else.
     """
-    return _read_observation(f.load_canonical(data, "observation"), "observation")
+    return read_signed_observation(f.load_canonical(data, "observation"), "observation")
 
 
 def block_json(block: BlockRef) -> f.Json:
@@ -112,15 +119,28 @@ def read_block(value: object, where: str) -> BlockRef:
     )
 
 
-def _signed_observation_json(signed: SignedObservation) -> f.Json:
+def signed_observation_json(signed: SignedObservation) -> f.Json:
+    """A signed observation as JSON."""
     return {"content": observation_json(signed.observation), "signature": to_hex(signed.signature)}
 
 
-def _read_observation(value: object, where: str) -> SignedObservation:
+def read_signed_observation(value: object, where: str) -> SignedObservation:
+    """Read what `signed_observation_json` wrote.
+
+    Raises:
+        InvalidInputError: anything else.
+    """
     outer = f.fields(value, where, "content", "signature")
     return SignedObservation(
         observation=read_observation(outer["content"], f"{where}.content"),
         signature=f.signature(outer["signature"], f"{where}.signature"),
+    )
+
+
+def _read_double(value: object, where: str) -> DoubleObservation:
+    first, second = f.row(value, where, 2)
+    return DoubleObservation(
+        first=read_signed_observation(first, f"{where}[0]"), second=read_signed_observation(second, f"{where}[1]")
     )
 
 

@@ -26,6 +26,11 @@ def observation_bytes(observation: Observation) -> bytes:
     return canonical_json(observation_json(observation))
 
 
+def content_hash(observation: Observation) -> Hash32:
+    """sha256 of an observation's canonical JSON: what its signature is over."""
+    return sha256_digest(observation_bytes(observation))
+
+
 def signing_digest(observation: Observation, domain: Hash32) -> Hash32:
     """What a member signs over its observation.
 
@@ -33,8 +38,7 @@ def signing_digest(observation: Observation, domain: Hash32) -> Hash32:
         observation: the observation.
         domain: EIP-712 domain of ChallengeBeacon.
     """
-    content_hash = sha256_digest(observation_bytes(observation))
-    return observation_digest(domain, observation.epoch, observation.member, content_hash)
+    return observation_digest(domain, observation.epoch, observation.member, content_hash(observation))
 
 
 def ordered_observation(observation: Observation) -> Observation:

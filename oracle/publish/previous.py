@@ -33,9 +33,9 @@ def read_previous(manifest: bytes, state: bytes, shards: Sequence[bytes], manife
     Raises:
         InvalidInputError: a document is malformed or not the one the chain or the manifest names.
     """
-    _require_hash("manifest", manifest, manifest_hash)
+    require_document("manifest", manifest, manifest_hash)
     named = parse_manifest(manifest)
-    _require_hash("state", state, named.state_hash)
+    require_document("state", state, named.state_hash)
     _require_shards(shards, named)
     previous = PreviousEpoch(manifest_hash=manifest_hash, leaves=parse_shards(shards), state=parse_state(state))
     if previous.epoch != named.epoch:
@@ -51,10 +51,15 @@ def _require_shards(shards: Sequence[bytes], named: Manifest) -> None:
             fix="fetch the missing shards",
         )
     for shard, entry in zip(shards, named.shards, strict=True):
-        _require_hash(f"shard {entry.index}", shard, entry.sha256)
+        require_document(f"shard {entry.index}", shard, entry.sha256)
 
 
-def _require_hash(name: str, data: bytes, expected: Hash32) -> None:
+def require_document(name: str, data: bytes, expected: Hash32) -> None:
+    """Refuses bytes that have another sha256 than they should.
+
+    Raises:
+        InvalidInputError: they do (code "wrong_document").
+    """
     if sha256_digest(data) != expected:
         raise InvalidInputError(
             f"{name} has sha256 {to_hex(sha256_digest(data))}, expected {to_hex(expected)}",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from sqlalchemy import ColumnElement, Engine, and_, select
+from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select
 
 from oracle.store.engine import insert_new, writing
 from oracle.store.tables import documents
@@ -26,6 +26,22 @@ def save_documents(engine: Engine, epoch: EpochNumber, contents: Mapping[str, by
                     f"epoch {epoch}: {name} was published with other bytes",
                     fix="stop the member, keep the database and compare both reports with `swarm oracle replay`",
                 )
+
+
+def replace_documents(engine: Engine, epoch: EpochNumber, contents: Mapping[str, bytes], stays: str) -> None:
+    """Puts other documents of an epoch in the place of this member's: those of the report a quorum chose.
+
+    Args:
+        engine: the store.
+        epoch: the epoch.
+        contents: every document of the other report.
+        stays: documents whose names begin with this are of the evidence, not of a report, and stay.
+    """
+    with writing(engine) as connection:
+        of_report = and_(documents.c.epoch == epoch, ~documents.c.name.startswith(stays))
+        connection.execute(delete(documents).where(of_report))
+        rows = [{"epoch": epoch, "name": name, "content": content} for name, content in sorted(contents.items())]
+        connection.execute(insert(documents), rows)
 
 
 def document(engine: Engine, epoch: EpochNumber, name: str) -> bytes | None:

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Engine, Row, Select, and_, func, select, tuple_, update
+from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, tuple_, update
 
 from oracle.store.engine import insert_new, writing
 from oracle.store.tables import commitments, heartbeats, proofs, roll_calls, windows
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.model import Commitment, SignedCommitment, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Signature, WindowId
+
+ProofKey = tuple[WindowId, Address, int]
 
 MAX_ROOTS = 2  # two different roots prove equivocation; more prove nothing new
 
@@ -27,10 +29,10 @@ class Saved(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """A commitment and the member's own measurement of it."""
+    """A commitment and the member's own measurement of it; None if another member passed it on."""
 
     signed: SignedCommitment
-    elapsed_ms: int
+    elapsed_ms: int | None
     first: bool
 
 
@@ -97,14 +99,14 @@ def seal(engine: Engine, window: WindowRecord) -> tuple[Received, ...]:
 
 
 def save_commitment(
-    engine: Engine, signed: SignedCommitment, elapsed_ms: int, *, is_open: bool = True
+    engine: Engine, signed: SignedCommitment, elapsed_ms: int | None, *, is_open: bool = True
 ) -> tuple[Saved, Received]:
     """Keeps a commitment; the first of its (window, seed, node, device) counts, one with another root stays as evidence.
 
     Args:
         engine: the store.
         signed: checked by the caller.
-        elapsed_ms: this member's measurement, >= 0.
+        elapsed_ms: this member's measurement, >= 0; None for one that another member passed on.
         is_open: the window is open on chain; afterwards, as in a sealed window, only evidence is taken.
 
     Returns:
@@ -119,12 +121,23 @@ def save_commitment(
         same = [a for a in kept if a.signed.commitment == signed.commitment]
         arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
         if same:
-            return Saved.DUPLICATE, same[0]
+            return Saved.DUPLICATE, _timed(connection, same[0], arrival) if is_open and not sealed else same[0]
         if not kept and (sealed or not is_open):
             return Saved.LATE, arrival
         if len(kept) < MAX_ROOTS:
             insert_new(connection, commitments, _commitment_row(arrival))
     return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
+
+
+def _timed(connection: Connection, kept: Received, arrival: Received) -> Received:
+    """The kept commitment with its time, if it was passed on by another member before it arrived here."""
+    if kept.elapsed_ms is not None or arrival.elapsed_ms is None:
+        return kept
+    t, c = commitments.c, kept.signed.commitment
+    key = and_(t.window_id == c.window_id, t.window_seed == to_hex(c.window_seed), t.node == c.node)
+    same_root = and_(key, t.device == c.device, t.root == to_hex(c.root))
+    connection.execute(update(commitments).where(same_root).values(elapsed_ms=arrival.elapsed_ms))
+    return Received(signed=kept.signed, elapsed_ms=arrival.elapsed_ms, first=kept.first)
 
 
 def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, ...]:
@@ -148,13 +161,23 @@ def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, 
         return tuple(_received(row) for row in connection.execute(query))
 
 
-def save_proof(engine: Engine, window: WindowId, node: Address, device: int, document: bytes) -> Saved:
-    """Keeps a device's signed proof; the first one counts."""
-    key = {"window_id": window, "node": node, "device": device}
+def save_proof(engine: Engine, key: ProofKey, document: bytes, *, heard: bool = False) -> Saved:
+    """Keeps a device's signed proof; the first one counts.
+
+    Args:
+        engine: the store.
+        key: window, node and device.
+        document: canonical JSON {proof, signature}, checked by the caller.
+        heard: another member passed it on.
+    """
+    values = dict(zip(("window_id", "node", "device"), key, strict=True))
     with writing(engine) as connection:
-        if insert_new(connection, proofs, {**key, "document": document}):
+        if insert_new(connection, proofs, {**values, "document": document, "heard": heard}):
             return Saved.NEW
-        kept = connection.execute(select(proofs.c.document).filter_by(**key)).scalar_one()
+        same = select(proofs.c.document, proofs.c.heard).filter_by(**values)
+        kept, was_heard = connection.execute(same).one()
+        if bytes(kept) == document and was_heard and not heard:
+            connection.execute(update(proofs).filter_by(**values).values(heard=False))
     return Saved.DUPLICATE if bytes(kept) == document else Saved.CONFLICT
 
 
@@ -167,6 +190,34 @@ def proof_documents(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[byt
     )
     with engine.connect() as connection:
         return tuple(bytes(document) for (document,) in connection.execute(query))
+
+
+def own_proofs(engine: Engine, window_ids: Iterable[WindowId]) -> frozenset[ProofKey]:
+    """Keys of the proofs of some windows that nodes handed in here."""
+    p = proofs.c
+    query = select(p.window_id, p.node, p.device).where(and_(p.window_id.in_(list(window_ids)), p.heard.is_(False)))
+    with engine.connect() as connection:
+        return frozenset((WindowId(w), Address(node), device) for w, node, device in connection.execute(query))
+
+
+def proof_keys(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[ProofKey, ...]:
+    """Keys of all kept proofs of some windows, ordered."""
+    p = proofs.c
+    query = select(p.window_id, p.node, p.device).where(p.window_id.in_(list(window_ids)))
+    with engine.connect() as connection:
+        return tuple(
+            (WindowId(w), Address(node), device)
+            for w, node, device in connection.execute(query.order_by(p.window_id, p.node, p.device))
+        )
+
+
+def proof_document(engine: Engine, key: ProofKey) -> bytes | None:
+    """Canonical JSON of one kept proof."""
+    p, (window, node, device) = proofs.c, key
+    query = select(p.document).where(and_(p.window_id == window, p.node == node, p.device == device))
+    with engine.connect() as connection:
+        kept = connection.execute(query).scalar_one_or_none()
+    return None if kept is None else bytes(kept)
 
 
 def proven_devices(engine: Engine, window: WindowId) -> frozenset[tuple[Address, int]]:

@@ -29,7 +29,7 @@ commitments = Table(
     Column("n", Integer, nullable=False),
     Column("steps", Integer, nullable=False),
     Column("signature", LargeBinary, nullable=False),
-    Column("elapsed_ms", BigInteger, nullable=False),
+    Column("elapsed_ms", BigInteger),  # null: another member passed it on, so this one has no say on its time
     Column("first", Boolean, nullable=False),  # false: a second root, kept as evidence of equivocation
 )
 
@@ -40,6 +40,7 @@ proofs = Table(
     Column("node", ADDRESS, primary_key=True),
     Column("device", Integer, primary_key=True, autoincrement=False),
     Column("document", LargeBinary, nullable=False),  # canonical JSON {proof, signature}
+    Column("heard", Boolean, nullable=False, default=False),  # another member passed it on
 )
 
 heartbeats = Table(

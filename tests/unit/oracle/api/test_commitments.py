@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from node.wire import commitment_body
 from oracle.judge.windows import find_equivocations
-from oracle.pipeline.observe import pool_of
+from oracle.pipeline.holding import pool_of
 from oracle.store import evidence
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.model import SignedCommitment
@@ -153,7 +153,7 @@ def test_commitment_when_a_reorganisation_opens_the_window_anew_then_the_node_is
     assert post(world.client, left)[1]["error"] == "wrong_seed"
 
     assert [r.signed for r in evidence.seal(world.engine, world.record(window))] == [new]
-    pool = pool_of(world.member, world.member.follower.sight.state, world.epoch)
+    pool = pool_of(world.member.desk, world.member.follower.sight.state, world.epoch)
     assert (pool.commitments, pool.doubles) == ((new,), ())
     assert find_equivocations([left, new]) == ()
 

@@ -218,17 +218,17 @@ def _vote(member: Address = ME, report_hash: Hash32 = HASH) -> Vote:
     return Vote(epoch=REPORTED, member=member, report_hash=report_hash)
 
 
-BUILT = {"has_bundle": True, "report_hash": HASH, "published": True}
+BUILT = {"bundle_hash": OTHER, "report_hash": HASH, "published": True}
 END = NETWORK.deadline(REPORTED)
 
 REPORT_TABLE: dict[str, tuple[CycleView, OwnView, Action]] = {
     "epoch ended": (_reporting(), _own(), Observe(epoch=REPORTED)),
     "not final": (_reporting(finalized_second=-1), _report(), Wait(reason="finality")),
-    "final": (_reporting(finalized_second=0), _report(), AssembleBundle(epoch=REPORTED, leading=True)),
-    "bundled": (_reporting(), _report(has_bundle=True), BuildReport(epoch=REPORTED)),
+    "final": (_reporting(finalized_second=0), _report(), AssembleBundle(epoch=REPORTED)),
+    "bundled": (_reporting(), _report(bundle_hash=OTHER), BuildReport(epoch=REPORTED)),
     "built": (
         _reporting(),
-        _report(has_bundle=True, report_hash=HASH),
+        _report(bundle_hash=OTHER, report_hash=HASH),
         Publish(epoch=REPORTED, report_hash=HASH),
     ),
     "published": (_reporting(), _report(**BUILT), CastVote(epoch=REPORTED, report_hash=HASH)),
@@ -242,7 +242,7 @@ REPORT_TABLE: dict[str, tuple[CycleView, OwnView, Action]] = {
     "deadline passed": (
         _view(EPOCH_PARAMS.epoch_for - 1, processed=DONE - 3, windows=QUIET),
         _report(),
-        AssembleBundle(epoch=REPORTED, leading=True),
+        AssembleBundle(epoch=REPORTED),
     ),
 }
 
@@ -293,8 +293,8 @@ def test_committee_when_it_is_another_members_turn_then_takes_its_bundle() -> No
     leading = next_action(_reporting(mine, members=COMMITTEE), _report(observers=frozenset(COMMITTEE)))
     following = next_action(_reporting((mine + 20) % 60, members=COMMITTEE), _report(observers=frozenset(COMMITTEE)))
 
-    assert leading == AssembleBundle(epoch=REPORTED, leading=True)
-    assert following == AssembleBundle(epoch=REPORTED, leading=False)
+    assert leading == AssembleBundle(epoch=REPORTED)
+    assert following == Wait(reason="bundle")
 
 
 def test_committee_when_too_few_observations_came_then_the_leader_waits() -> None:
@@ -486,8 +486,8 @@ def _effect(
 ) -> tuple[OwnView, tuple[Vote, ...], int]:
     grown: dict[type, OwnView] = {
         Observe: _report(),
-        AssembleBundle: _report(has_bundle=True),
-        BuildReport: _report(has_bundle=True, report_hash=HASH),
+        AssembleBundle: _report(bundle_hash=OTHER),
+        BuildReport: _report(bundle_hash=OTHER, report_hash=HASH),
         Publish: _report(**BUILT),
     }
     if isinstance(action, CastVote):

@@ -10,7 +10,7 @@ from node.wire import commitment_body, proof_body
 from oracle.consensus.views import AssembleBundle, BuildReport, Observe, Publish
 from oracle.judge.windows import commitments_root
 from oracle.pipeline.actions import perform
-from oracle.pipeline.own import REPORT_HASH
+from oracle.pipeline.names import REPORT_HASH
 from oracle.publish.verdicts import VERDICTS
 from oracle.replay import replay_epoch
 from oracle.store import documents
@@ -55,7 +55,7 @@ def honest(world: MemberWorld) -> Commitment:
     world.chain.mine(seconds=world.network.params.epoch.epoch_for)
     world.chain.mine(blocks=FINAL_AFTER)
     world.follow()
-    for action in (Observe(epoch=epoch), AssembleBundle(epoch=epoch, leading=True)):
+    for action in (Observe(epoch=epoch), AssembleBundle(epoch=epoch)):
         perform(world.member, world.member.follower.sight, action)
     return mine
 

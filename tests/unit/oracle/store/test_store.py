@@ -81,9 +81,9 @@ def test_commitment_when_the_window_is_opened_anew_then_the_one_for_the_new_seed
 
 
 def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
-    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"one") is Saved.NEW
-    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"one") is Saved.DUPLICATE
-    assert evidence.save_proof(engine, WINDOW, ALICE, 0, b"two") is Saved.CONFLICT
+    assert evidence.save_proof(engine, (WINDOW, ALICE, 0), b"one") is Saved.NEW
+    assert evidence.save_proof(engine, (WINDOW, ALICE, 0), b"one") is Saved.DUPLICATE
+    assert evidence.save_proof(engine, (WINDOW, ALICE, 0), b"two") is Saved.CONFLICT
     assert evidence.proof_documents(engine, [WINDOW]) == (b"one",)
     assert evidence.proven_devices(engine, WINDOW) == {(ALICE, 0)}
 

@@ -1,0 +1,189 @@
+"""What members ask of each other, again and again: who they are, their observations and evidence, their bundles.
+
+    this member --GET inventory, evidence--> another one --> checked --> store
+                --GET manifest, bundle----->             --> offers, in memory
+
+Everybody asks everybody, so whoever has to lead holds what each of the others held when it signed its observation:
+observations are asked for after all other evidence, so a bundle with the one never lacks the other.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from threading import Lock
+
+import structlog
+
+from oracle.consensus.views import Offer
+from oracle.pipeline.desk import Desk
+from oracle.pipeline.hearing import hear_evidence, hear_window
+from oracle.pipeline.holding import inventory_of, rooted_commitments, windows_of
+from oracle.pipeline.names import BUNDLE, MANIFEST
+from oracle.pipeline.peers import Peer, object_of
+from oracle.publish.exchange import Inventory, inventory_json, parse_evidence, parse_inventory
+from oracle.publish.manifest import parse_manifest
+from swarm_chain.core.encoding import sha256_digest, to_hex
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.units import ZERO_HASH, Address, EpochNumber, Hash32
+
+log = structlog.get_logger()
+
+NAMES_AT_ONCE = 64  # messages asked for in one request
+ASKED_AT_MOST = 20  # a message may wait for this member to see a block, not for ever
+OFFERED_EPOCHS = 2
+
+
+class _Asked:
+    """How often a name was asked for: what was refused again and again is left alone."""
+
+    def __init__(self) -> None:
+        self._times: dict[EpochNumber, Counter[object]] = {}
+
+    def forget_all_but(self, epoch: EpochNumber) -> None:
+        """Drops what is of older epochs than the one before."""
+        self._times = {kept: times for kept, times in self._times.items() if kept >= epoch - 1}
+
+    def patient(self, epoch: EpochNumber, missing: Inventory) -> Inventory:
+        """The names worth asking for once more; counts them."""
+        times = self._times.setdefault(epoch, Counter())
+        names = (missing.commitments, missing.proofs, missing.receipts, missing.observations)
+        times.update(name for group in names for name in group)
+        tired = {name for name, count in times.items() if count > ASKED_AT_MOST}
+        return Inventory(
+            commitments=missing.commitments - tired,
+            proofs=missing.proofs - tired,
+            receipts=missing.receipts - tired,
+            observations=missing.observations - tired,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Known:
+    """What this member knows of another one."""
+
+    member: Address | None = None
+    answers: bool = True
+    bundles: dict[EpochNumber, tuple[Hash32, bytes]] = field(default_factory=dict)
+    asked: _Asked = field(default_factory=_Asked)
+
+
+class Exchange:
+    """The other members and what they offer.
+
+    Args:
+        peers: the others; one that turns out to be this member itself is left alone.
+        own: address of this member, None in a dry run.
+    """
+
+    def __init__(self, peers: tuple[Peer, ...], own: Address | None) -> None:
+        self.peers = peers
+        self._own = own
+        self._known: dict[str, _Known] = {peer.url: _Known() for peer in peers}
+        self._lock = Lock()
+
+    def offers(self, epoch: EpochNumber) -> tuple[Offer, ...]:
+        """Bundles the other members serve of an epoch."""
+        with self._lock:
+            known = [(one.member, one.bundles.get(epoch)) for one in self._known.values()]
+        found = (Offer(member=member, bundle_hash=kept[0]) for member, kept in known if member and kept)
+        return tuple(sorted(found, key=lambda offer: (offer.member, offer.bundle_hash)))
+
+    def bundle(self, epoch: EpochNumber, bundle_hash: Hash32) -> bytes:
+        """Bytes of an offered bundle.
+
+        Raises:
+            UnavailableError: nobody offers it any more.
+        """
+        with self._lock:
+            kept = [one.bundles[epoch] for one in self._known.values() if epoch in one.bundles]
+        content = next((content for offered, content in kept if offered == bundle_hash), None)
+        if content is None:
+            raise UnavailableError(f"nobody offers bundle {to_hex(bundle_hash)} any more", retry_after=1)
+        return content
+
+    def ask(self, desk: Desk, peer: Peer, pending: EpochNumber | None) -> bool:
+        """Asks one member for everything that is new; says in the log when it falls silent and when it is back.
+
+        Args:
+            desk: where evidence is kept.
+            peer: the member.
+            pending: the ended epoch whose report is not on chain yet, None if there is none.
+
+        Returns:
+            False if it does not answer, or answers garbage.
+        """
+        known = self._known[peer.url]
+        try:
+            self._ask(desk, peer, pending)
+        except (UnavailableError, InvalidInputError) as error:
+            if known.answers:
+                log.warning("peer_silent", peer=peer.url, member=known.member, code=error.code, message=error.message)
+            known.answers, known.member = False, None  # another member may stand there when it is back
+            return False
+        if not known.answers:
+            log.info("peer_back", peer=peer.url, member=known.member)
+        known.answers = True
+        return True
+
+    def _ask(self, desk: Desk, peer: Peer, pending: EpochNumber | None) -> None:
+        if not self._introduced(peer):
+            return
+        running = desk.network.epoch_at(desk.sight().now)
+        if windows_of(desk.sight().state, running):
+            self._ask_evidence(desk, peer, running)
+        if pending is None:
+            return
+        self._ask_evidence(desk, peer, pending)
+        self._ask_bundle(peer, pending)
+
+    def _introduced(self, peer: Peer) -> bool:
+        """Learns whose address stands behind a URL; it only says whom to ask first, so nobody has to prove it."""
+        known = self._known[peer.url]
+        if known.member is None:
+            member = object_of(peer.get_bytes("/v1/status")).get("member")
+            known.member = Address(member) if isinstance(member, str) else None
+        return known.member is not None and known.member != self._own
+
+    def _ask_evidence(self, desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
+        path, asked = f"/v1/epochs/{epoch}/evidence", self._known[peer.url].asked
+        asked.forget_all_but(epoch)
+        missing = parse_inventory(peer.get_bytes(path)).without(inventory_of(desk, epoch))
+        for portion in asked.patient(epoch, missing).portions(NAMES_AT_ONCE):
+            answer = parse_evidence(peer.post_bytes(path, inventory_json(portion)))
+            refused = hear_evidence(desk, epoch, answer)
+            if refused:
+                log.info("heard_evidence_refused", peer=peer.url, epoch=epoch, messages=refused)
+        _ask_windows(desk, peer, epoch)
+
+    def _ask_bundle(self, peer: Peer, epoch: EpochNumber) -> None:
+        try:
+            manifest = parse_manifest(peer.get_bytes(f"/v1/epochs/{epoch}/{MANIFEST}"))
+        except InvalidInputError as error:
+            if error.code == "unknown_document":
+                return  # not published yet
+            raise
+        bundles = self._known[peer.url].bundles
+        if epoch in bundles and bundles[epoch][0] == manifest.bundle_hash:
+            return
+        content = peer.get_bytes(f"/v1/epochs/{epoch}/{BUNDLE}")
+        if sha256_digest(content) != manifest.bundle_hash:
+            raise InvalidInputError(f"{peer.url} serves another bundle than its manifest names", code="peer_garbage")
+        with self._lock:
+            bundles[epoch] = (manifest.bundle_hash, content)
+            for old in sorted(bundles)[:-OFFERED_EPOCHS]:
+                del bundles[old]
+
+
+def _ask_windows(desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
+    for window in windows_of(desk.sight().state, epoch):
+        closed = window.state in (WindowState.CLOSED, WindowState.DRAWN)
+        if not closed or window.commitments_root == ZERO_HASH or rooted_commitments(desk, window) is not None:
+            continue
+        try:
+            answer = peer.get_bytes(f"/v1/windows/{window.window_id}/commitments")
+        except InvalidInputError as error:
+            if error.code != "unknown_document":
+                raise
+            continue  # that member does not know them either
+        if not hear_window(desk, window, parse_evidence(answer).commitments):
+            log.warning("wrong_window_commitments", peer=peer.url, window=window.window_id)
