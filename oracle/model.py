@@ -166,6 +166,20 @@ class DoubleObservation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemberEquivocation:
+    """Two different observations one member signed for one epoch, by the sha256 of their bytes, the lower one first."""
+
+    member: Address
+    first: Hash32
+    second: Hash32
+    epoch: EpochNumber
+
+    def __post_init__(self) -> None:
+        if not self.first < self.second:
+            raise ValueError(f"member {self.member}: hashes of two observations must ascend, and differ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """The evidence of an epoch: with the chain, everything a report follows from."""
 
@@ -253,7 +267,8 @@ class JudgedJob:
 class EpochFacts:
     """What the evidence says, judged: the only input of settlement besides chain, previous epoch and params.
 
-    `windows` are those that count; `availability` holds measured nodes only; `maintenance` nodes announced to be away.
+    `windows` are those that count; `availability` holds measured nodes only; `maintenance` nodes announced to be away;
+    `member_equivocations` are proven by signatures.
     """
 
     epoch: EpochNumber
@@ -262,8 +277,11 @@ class EpochFacts:
     availability: Mapping[Address, Bps] = field(default_factory=dict)
     jobs: tuple[JudgedJob, ...] = ()
     maintenance: frozenset[Address] = frozenset()
+    member_equivocations: tuple[MemberEquivocation, ...] = ()
 
     def __post_init__(self) -> None:
+        if any(pair.epoch != self.epoch for pair in self.member_equivocations):
+            raise ValueError(f"an equivocation of another epoch is no fact of epoch {self.epoch}")
         object.__setattr__(self, "availability", MappingProxyType(dict(self.availability)))
 
 

@@ -1,22 +1,22 @@
 """Violations of an epoch: which rule was broken, how hard, and what it costs (economics.md, Slashing).
 
     availability below the limit --> performance     history of the class --> escalation by columns
-    stake below the minimum      --> notice
+    stake below the minimum      --> notice           a member that signed two observations --> protocol
 
 Never a violation: a missing, late or false proof, a void window, an excused absence, an epoch nobody measured. False
 proofs and double commitments earn nothing; what they cost is ComputeCourt's to say, by arithmetic instead of a vote.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from oracle.model import EpochFacts, FoundViolation, Network, PastViolation, RewardLine
-from swarm_chain.core.encoding import canonical_json, keccak
+from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, Network, PastViolation, RewardLine
+from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.kinds import Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Violation
 from swarm_chain.core.params import ColumnShares, Params, PenaltyParams
-from swarm_chain.core.units import BPS, EpochNumber, ProviderId, Timestamp, Wei
+from swarm_chain.core.units import BPS, Address, EpochNumber, ProviderId, Timestamp, Wei
 
 EVIDENCE_DOMAIN = "swarm/evidence/v1"
 Finding = dict[str, object]
@@ -40,7 +40,7 @@ class _Charge:
 
     violation_class: ViolationClass
     least: Severity
-    finding: Finding
+    findings: tuple[Finding, ...]
     escalates: bool = True
 
 
@@ -54,13 +54,15 @@ def find_violations(inputs: ViolationInputs) -> tuple[FoundViolation, ...]:
         Violations with their evidence, in the order of the outcomes tree: provider id, class, evidence hash.
     """
     noticed = frozenset(v.provider_id for v in inputs.history if v.violation_class is ViolationClass.PROTOCOL)
+    equivocations = _equivocations(inputs.facts.member_equivocations)
     earlier = _earlier(inputs)
     found = [
         _violation(provider, charge, earlier, inputs)
         for provider, line in zip(inputs.providers, inputs.lines, strict=True)
         for charge in (
             _performance_charge(provider, line, inputs),
-            _stake_charge(provider, line, noticed, inputs),
+            _equivocation_charge(equivocations.get(provider.owner, ()))
+            or _stake_charge(provider, line, noticed, inputs),
         )
         if charge is not None
     ]
@@ -154,8 +156,31 @@ def _performance_charge(provider: ProviderRecord, line: RewardLine, inputs: Viol
     return _Charge(
         violation_class=ViolationClass.PERFORMANCE,
         least=Severity.WARNING,
-        finding=finding,
+        findings=(finding,),
     )
+
+
+def _equivocations(pairs: Iterable[MemberEquivocation]) -> Mapping[Address, tuple[MemberEquivocation, ...]]:
+    by_member: dict[Address, tuple[MemberEquivocation, ...]] = {}
+    for pair in sorted(set(pairs), key=lambda pair: (pair.first, pair.second)):
+        by_member[pair.member] = (*by_member.get(pair.member, ()), pair)
+    return by_member
+
+
+def _equivocation_charge(pairs: Sequence[MemberEquivocation]) -> _Charge | None:
+    # No excuse applies: whoever signs two observations did so, whether suspended, retired or in maintenance.
+    if not pairs:
+        return None
+    findings: tuple[Finding, ...] = tuple(
+        {
+            "kind": "member_equivocation",
+            "member": pair.member,
+            "first": to_hex(pair.first),
+            "second": to_hex(pair.second),
+        }
+        for pair in pairs
+    )
+    return _Charge(violation_class=ViolationClass.PROTOCOL, least=Severity.PENALTY, findings=findings)
 
 
 def _stake_charge(
@@ -172,7 +197,7 @@ def _stake_charge(
     return _Charge(
         violation_class=ViolationClass.PROTOCOL,
         least=Severity.WARNING,
-        finding=finding,
+        findings=(finding,),
         escalates=False,
     )
 
@@ -207,7 +232,7 @@ def _evidence(provider: ProviderRecord, charge: _Charge, inputs: ViolationInputs
         "epoch": inputs.facts.epoch,
         "providerId": provider.provider_id,
         "class": int(charge.violation_class),
-        "findings": [charge.finding],
+        "findings": list(charge.findings),
     }
     return canonical_json(document)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from oracle.consensus.medians import ArrivalKey, agreed_jobs, median_availability, median_elapsed
 from oracle.judge.training import check_receipt, paid_seconds
 from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge_windows, owed_shapes
-from oracle.model import Bundle, EpochFacts, JudgedJob, Network, Plan, PreviousEpoch
+from oracle.model import Bundle, EpochFacts, JudgedJob, MemberEquivocation, Network, Plan, PreviousEpoch
+from oracle.publish.observation import content_hash
 from oracle.settle import open_jobs
 from swarm_chain.core.compute import ComputeShape, ComputeWindow
 from swarm_chain.core.kinds import Outcome, WindowState
@@ -63,6 +64,7 @@ def facts_of(
         verdicts=judge_windows(windows, compute),
         availability=median_availability(observations, params.epoch, params.liveness),
         jobs=_judged_jobs(state, bundle, previous, network),
+        member_equivocations=_member_equivocations(bundle),
     )
 
 
@@ -86,6 +88,18 @@ def counted_windows(state: ChainState, bundle: Bundle, network: Network) -> tupl
         and record.state is WindowState.DRAWN
         and record.closed_at <= last_close
         and commitments_root(by_window.get(record.window_id, {}).values()) == record.commitments_root
+    )
+
+
+def _member_equivocations(bundle: Bundle) -> tuple[MemberEquivocation, ...]:
+    return tuple(
+        MemberEquivocation(
+            member=pair.first.observation.member,
+            first=content_hash(pair.first.observation),
+            second=content_hash(pair.second.observation),
+            epoch=bundle.epoch,
+        )
+        for pair in bundle.double_observations
     )
 
 

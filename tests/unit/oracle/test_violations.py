@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from oracle.model import EpochFacts, FoundViolation, PastViolation
+from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, PastViolation
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.violations import (
     ViolationInputs,
@@ -19,7 +19,7 @@ from oracle.violations import (
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Verdict
-from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, ProviderId, Wei
+from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, Hash32, ProviderId, Wei
 from tests.oracle_world import NETWORK, PARAMS, address, opened, provider
 
 EPOCH = EpochNumber(40)
@@ -173,6 +173,83 @@ def test_stake_when_below_minimum_then_one_notice_that_costs_nothing_and_never_e
 
 def test_stake_when_low_but_without_nodes_then_no_notice() -> None:
     assert _find((replace(provider(1), active_stake_wei=Wei(0)),)) == ()
+
+
+def _equivocation(owner: str, first: int = 1, second: int = 2, epoch: int = EPOCH) -> MemberEquivocation:
+    return MemberEquivocation(
+        member=address(owner),
+        first=Hash32(bytes([first] * 32)),
+        second=Hash32(bytes([second] * 32)),
+        epoch=EpochNumber(epoch),
+    )
+
+
+def test_member_when_it_signed_two_observations_then_its_provider_pays_a_protocol_penalty() -> None:
+    providers = (provider(1, "a"), provider(2, "b", stake_swm=2000))
+
+    (found,) = _find(providers, member_equivocations=(_equivocation("owner 2"),))
+
+    violation = found.violation
+    assert (violation.provider_id, violation.violation_class, violation.severity) == (2, PROTOCOL, Severity.PENALTY)
+    assert violation.amount_wei == 100 * WEI_PER_SWM
+    assert violation.suspended_for == 60
+    assert json.loads(found.evidence)["findings"] == [
+        {
+            "kind": "member_equivocation",
+            "member": address("owner 2"),
+            "first": "0x" + "01" * 32,
+            "second": "0x" + "02" * 32,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "expected"),
+    [((), Severity.PENALTY), ((39,), Severity.SEVERE), ((38, 39), Severity.SEVERE), ((10,), Severity.PENALTY)],
+)
+def test_member_when_it_does_so_again_within_the_window_then_severe(
+    earlier: tuple[int, ...], expected: Severity
+) -> None:
+    history = tuple(_past(1, PROTOCOL, epoch) for epoch in earlier)
+
+    (found,) = _find((provider(1, "a"),), history=history, member_equivocations=(_equivocation("owner 1"),))
+
+    assert found.violation.severity is expected
+
+
+def test_member_when_its_stake_is_low_too_then_one_protocol_violation_the_graver() -> None:
+    low = provider(1, "a", active_stake_wei=Wei(1))
+
+    (found,) = _find((low,), member_equivocations=(_equivocation("owner 1"),))
+
+    assert found.violation.severity is Severity.PENALTY
+
+
+@pytest.mark.parametrize("changes", [{"suspended_until": UINT64_MAX}, {"retired": True}, {"nodes": ()}])
+def test_member_when_its_provider_is_excused_from_service_then_charged_all_the_same(changes: dict[str, Any]) -> None:
+    (found,) = _find((provider(1, "a", **changes),), member_equivocations=(_equivocation("owner 1"),))
+
+    assert found.violation.violation_class is PROTOCOL
+
+
+def test_member_when_it_owns_no_provider_then_no_violation() -> None:
+    assert _find((provider(1, "a"),), member_equivocations=(_equivocation("member 1"),)) == ()
+
+
+def test_member_when_pairs_come_twice_or_in_another_order_then_the_same_evidence() -> None:
+    pairs = (_equivocation("owner 1", 1, 3), _equivocation("owner 1", 1, 2))
+
+    found = _find((provider(1, "a"),), member_equivocations=pairs)
+
+    assert len(json.loads(found[0].evidence)["findings"]) == 2
+    assert _find((provider(1, "a"),), member_equivocations=(*pairs[::-1], pairs[0])) == found
+
+
+def test_equivocation_when_hashes_are_equal_or_of_another_epoch_then_refused() -> None:
+    with pytest.raises(ValueError, match="ascend"):
+        _equivocation("owner 1", 2, 2)
+    with pytest.raises(ValueError, match="another epoch"):
+        EpochFacts(epoch=EPOCH, member_equivocations=(_equivocation("owner 1", epoch=39),))
 
 
 def test_evidence_when_hashed_then_canonical_and_complete() -> None:
