@@ -1,15 +1,11 @@
-"""The store keeps what came first, calls repeats repeats, and keeps a second root as evidence."""
-
-from pathlib import Path
+"""One suite on SQLite and PostgreSQL: the store keeps what came first and calls repeats repeats."""
 
 import pytest
-from sqlalchemy import Engine, MetaData, Table, insert, inspect, select
+from sqlalchemy import Engine
 
 from oracle.store import documents, evidence, jobs, outbox
-from oracle.store.engine import migrate, open_store, writing
 from oracle.store.evidence import Saved
-from oracle.store.tables import metadata
-from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import Outcome, WindowState
 from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Wei, WindowId
@@ -17,11 +13,6 @@ from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signatur
 ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 BOB = Address("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
 WINDOW = WindowId(7 << 16)
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    return open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
 
 
 def opened(seed: bytes = b"s") -> WindowRecord:
@@ -147,33 +138,3 @@ def test_outbox_when_attempts_are_stored_then_they_come_back_in_order_with_their
         (attempts[0].hash, b"raw1", 11, outbox.STORED),
         (attempts[1].hash, b"raw2", 12, outbox.SUCCEEDED),
     ]
-
-
-def test_migrations_when_run_up_and_down_then_they_match_the_tables(engine: Engine) -> None:
-    have = inspect(engine)
-    assert set(have.get_table_names()) - {"alembic_version"} == set(metadata.tables)
-    for name, table in metadata.tables.items():
-        assert {c["name"] for c in have.get_columns(name)} == set(table.columns.keys()), name
-        assert have.get_pk_constraint(name)["constrained_columns"] == list(table.primary_key.columns.keys()), name
-    migrate(engine, "base")
-    assert inspect(engine).get_table_names() == ["alembic_version"]
-    migrate(engine)
-
-
-def test_migrations_when_commitments_name_no_seed_then_they_are_not_carried_over(engine: Engine) -> None:
-    migrate(engine, "base")
-    migrate(engine, "0002")
-    old = {"node": "n", "device": 0, "root": "r", "m": 64, "n": 64, "steps": 1, "signature": b"", "elapsed_ms": 5}
-    with writing(engine) as connection:
-        table = Table("commitments", MetaData(), autoload_with=connection)
-        connection.execute(insert(table).values(window_id=1, first=True, **old))
-    migrate(engine)
-    with engine.connect() as connection:
-        assert connection.execute(select(metadata.tables["commitments"])).all() == []
-
-
-def test_open_store_when_the_url_is_wrong_then_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="cannot be read"):
-        open_store("oracle.db")
-    with pytest.raises(UnavailableError, match="does not answer"):
-        open_store(f"sqlite:///{tmp_path / 'missing' / 'oracle.db'}")
