@@ -1,4 +1,4 @@
-"""The clock of a member: four entries, none of which ever runs twice at once or catches up on what it missed."""
+"""The clock of a member: five entries, none of which ever runs twice at once or catches up on what it missed."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from oracle.pipeline.member import Member
-from oracle.pipeline.ticks import follow, judge_jobs, roll_call, work
+from oracle.pipeline.ticks import follow, judge_jobs, keep_lease, roll_call, work
 from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
@@ -26,11 +26,17 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         The running scheduler; `shutdown()` waits for the ticks under way.
     """
     scheduler = BackgroundScheduler(
-        executors={"default": ThreadPoolExecutor(4)},
+        executors={"default": ThreadPoolExecutor(8)},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": 60},
         timezone="UTC",
     )
-    entries = ((follow, poll_ms), (work, poll_ms), (judge_jobs, 4 * poll_ms), (roll_call, _roll_call_ms(member)))
+    entries = (
+        (keep_lease, member.keeper.look_ms),
+        (follow, poll_ms),
+        (work, poll_ms),
+        (judge_jobs, 4 * poll_ms),
+        (roll_call, _roll_call_ms(member)),
+    )
     for entry, every_ms in entries:
         scheduler.add_job(
             _guarded, "interval", args=(entry, member), seconds=every_ms / 1000, id=entry.__name__, name=entry.__name__

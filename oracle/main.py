@@ -1,5 +1,6 @@
 """Wires a member and runs it: store, chain, key, clock, HTTP service."""
 
+import os
 import secrets
 import signal
 import socket
@@ -22,9 +23,11 @@ from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, plans_in_force
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.follow import Follower
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
+from oracle.pipeline.ticks import keep_lease
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
@@ -42,6 +45,7 @@ log = structlog.get_logger()
 
 JUDGE_THREADS = 1
 MAX_CONNECTIONS, BACKLOG = 4096, 2048
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,11 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
     engine = open_store(settings.store_url(home))
     replays = ReplayProcess(settings.replay_for)
     try:
-        yield _member(connection, network, engine, replays)
+        member = _member(connection, network, engine, replays, settings)
+        try:
+            yield member
+        finally:
+            member.keeper.give_back()
     finally:
         replays.close()
         engine.dispose()
@@ -97,6 +105,7 @@ def run_member(member: Member, settings: OracleSettings, deployment: Deployment)
         UnavailableError: the chain does not answer.
     """
     with _listening(settings.host, settings.port) as listener:
+        keep_lease(member)
         sight = member.follower.poll()
         config = uvicorn.Config(
             create_app(member, deployment.contracts),
@@ -176,8 +185,11 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
         scheduler.shutdown(wait=True)
 
 
-def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess) -> Member:
+def _member(
+    connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, settings: OracleSettings
+) -> Member:
     clock = SystemClock()
+    keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=settings.lease_for * 1000)
     reader, first = connection.reader, connection.deployment.block
     follower = Follower(reader, first)
     archive = Archive(reader, engine, network, first)
@@ -188,6 +200,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         sight=lambda: follower.sight,
         plans=lambda: plans_in_force(engine, follower.sight.state, network.epoch_at(follower.sight.now)),
         clock=clock,
+        boot=_boot(),
     )
     signer = connection.signer
     writer = Web3Writer(reader, signer) if signer else None
@@ -196,6 +209,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         engine=engine,
         reader=reader,
         follower=follower,
+        keeper=keeper,
         archive=archive,
         desk=desk,
         clock=clock,
@@ -204,8 +218,19 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         entropy=secrets.token_bytes,
         metrics=Metrics(),
         signer=signer,
-        sender=Sender(engine=engine, writer=writer, clock=clock) if writer else None,
+        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
     )
+
+
+def _process_name() -> str:
+    return f"{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _boot() -> str:
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return secrets.token_hex(16)  # where the system does not say, times of another process are never compared
 
 
 def _judging_backend() -> Compute:

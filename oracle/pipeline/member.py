@@ -10,6 +10,7 @@ from oracle.model import Network
 from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.follow import Follower
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.transact import Sender
 from swarm_chain.core.rowchain import Compute
@@ -45,6 +46,7 @@ class Member:
     engine: Engine
     reader: ChainReader
     follower: Follower
+    keeper: LeaseKeeper
     archive: Archive
     desk: Desk
     clock: Clock

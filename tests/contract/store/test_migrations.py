@@ -11,7 +11,7 @@ from oracle.store.engine import migrate, open_store, writing
 from oracle.store.tables import metadata
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 
-REVISIONS = ("base", "0001", "0002", "0003")
+REVISIONS = ("base", "0001", "0002", "0003", "0004")
 # Migrates down one revision and dies before the transaction ends.
 DIES_INSIDE = """
 import os, sys

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import Engine
 
 from oracle.store import documents, evidence, jobs, outbox
-from oracle.store.evidence import Saved
+from oracle.store.evidence import Instant, Saved
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import Outcome, WindowState
 from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx, WindowRecord
@@ -13,6 +13,11 @@ from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signatur
 ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 BOB = Address("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
 WINDOW = WindowId(7 << 16)
+BOOT = "boot 1"
+
+
+def at(ms: int) -> Instant:
+    return Instant(boot=BOOT, ms=ms)
 
 
 def opened(seed: bytes = b"s") -> WindowRecord:
@@ -80,11 +85,20 @@ def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
 
 
 def test_heartbeat_when_replayed_then_it_keeps_nobody_alive(engine: Engine) -> None:
-    assert evidence.save_heartbeat(engine, ALICE, 5, 1000)
-    assert not evidence.save_heartbeat(engine, ALICE, 5, 9000)
-    assert not evidence.save_heartbeat(engine, ALICE, 4, 9000)
-    assert evidence.save_heartbeat(engine, ALICE, 6, 2000)
-    assert evidence.last_heartbeats(engine) == {ALICE: 2000}
+    assert evidence.save_heartbeat(engine, ALICE, 5, at(1000))
+    assert not evidence.save_heartbeat(engine, ALICE, 5, at(9000))
+    assert not evidence.save_heartbeat(engine, ALICE, 4, at(9000))
+    assert evidence.save_heartbeat(engine, ALICE, 6, at(2000))
+    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 2000}
+
+
+def test_heartbeat_when_it_arrived_under_another_boot_then_it_counts_from_when_it_is_adopted(engine: Engine) -> None:
+    evidence.save_heartbeat(engine, ALICE, 5, Instant(boot="another", ms=10**12))
+    evidence.save_heartbeat(engine, BOB, 5, at(1000))
+    assert evidence.last_heartbeats(engine, BOOT) == {BOB: 1000}
+    assert evidence.adopt_heartbeats(engine, at(3000)) == 1
+    assert evidence.adopt_heartbeats(engine, at(9000)) == 0
+    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 3000, BOB: 1000}
 
 
 def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engine) -> None:
@@ -96,13 +110,14 @@ def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engin
 def test_window_when_seen_again_then_the_first_sight_stands(engine: Engine) -> None:
     secret = evidence.save_secret(engine, WINDOW, b"s" * 32)
     assert evidence.save_secret(engine, WINDOW, b"t" * 32) == secret == evidence.secret_of(engine, WINDOW)
-    evidence.mark_seen(engine, WINDOW, 100)
-    evidence.mark_seen(engine, WINDOW, 200)
-    assert evidence.seen_ms(engine, WINDOW) == 100
+    assert evidence.first_sight(engine, WINDOW) is None
+    evidence.mark_seen(engine, WINDOW, at(100))
+    evidence.mark_seen(engine, WINDOW, Instant(boot="another", ms=200))
+    assert evidence.first_sight(engine, WINDOW) == at(100)
 
 
 def test_window_when_seen_before_any_secret_then_there_is_no_secret(engine: Engine) -> None:
-    evidence.mark_seen(engine, WINDOW, 100)
+    evidence.mark_seen(engine, WINDOW, at(100))
     assert evidence.secret_of(engine, WINDOW) is None
 
 
@@ -131,7 +146,7 @@ def test_outbox_when_attempts_are_stored_then_they_come_back_in_order_with_their
         for i in (1, 2)
     ]
     for tx in attempts:
-        outbox.store_intent(engine, "1:vote", tx)
+        outbox.store_intent(engine, "1:vote", tx, lambda _connection: None)
     outbox.mark_intent(engine, "1:vote", attempts[1], outbox.SUCCEEDED)
     kept = outbox.attempts_of(engine, "1:vote")
     assert [(tx.hash, tx.raw, tx.max_fee_wei, state) for tx, state in kept] == [
