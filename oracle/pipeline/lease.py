@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import structlog
 from sqlalchemy import Connection, Engine
 
-from oracle.store.leases import Lease, hold, release, require_current
+from oracle.store.leases import Lease, Now, database_ms, hold, release, require_current
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.ports import Clock
 
@@ -40,13 +40,15 @@ class LeaseKeeper:
         clock: of this machine.
         holder: name of this process, another one at each start, at most 64 characters.
         lasts_ms: how long a lease lasts.
+        now: the database's clock.
     """
 
-    def __init__(self, engine: Engine, clock: Clock, holder: str, lasts_ms: int) -> None:
+    def __init__(self, engine: Engine, clock: Clock, holder: str, lasts_ms: int, now: Now = database_ms) -> None:
         self._engine = engine
         self._clock = clock
         self._holder = holder
         self._lasts_ms = lasts_ms
+        self._now = now
         self._held: _Held | None = None
         self._stands_by = False
 
@@ -80,7 +82,7 @@ class LeaseKeeper:
         asked_ms, held = self._clock.monotonic_ms(), self._held
         if held is not None and asked_ms < held.asked_ms + self._lasts_ms // RENEWALS:
             return
-        lease = hold(self._engine, self._holder, self._lasts_ms)
+        lease = hold(self._engine, self._holder, self._lasts_ms, self._now)
         self._held = None if lease is None else _Held(lease=lease, asked_ms=asked_ms)
         self._tell(held)
 
