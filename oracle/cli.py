@@ -46,7 +46,7 @@ def once(
     """Says what the member would do next and, with --confirm, does it."""
     from oracle.config import load_settings
     from oracle.main import open_member
-    from oracle.pipeline.ticks import choose_action, follow, work
+    from oracle.pipeline.ticks import choose_action, follow, keep_lease, work
 
     session = session_of(ctx)
     settings = load_settings(database_url=database_url)
@@ -55,6 +55,8 @@ def once(
         action = choose_action(member)
         document = {"action": type(action).__name__, "details": repr(action), "performed": confirm}
         if confirm:
+            keep_lease(member)
+            member.keeper.require()
             work(member)
     session.output.show(document, facts("next action", document))
 

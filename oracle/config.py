@@ -20,6 +20,7 @@ class OracleSettings(BaseSettings):
     host: str = LOOPBACK
     port: Annotated[int, Field(ge=0, le=65535)] = 8700
     poll_ms: Annotated[int, Field(ge=50, le=10_000)] = 250
+    lease_for: Annotated[int, Field(ge=3, le=300)] = 15  # seconds until a standby takes over from a process that died
     replay_for: Annotated[int, Field(ge=10, le=86_400)] = 900  # seconds one training segment may take to replay
     peers: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
 

@@ -8,12 +8,12 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from oracle.pipeline.member import Member
-from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, roll_call, work
+from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, keep_lease, roll_call, work
 from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
 
-OWN_THREADS = 5
+OWN_THREADS = 8
 
 log = structlog.get_logger()
 
@@ -35,6 +35,7 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         timezone="UTC",
     )
     entries: list[tuple[str, Entry, int]] = [
+        ("keep_lease", keep_lease, member.keeper.look_ms),
         ("follow", follow, poll_ms),
         ("work", work, poll_ms),
         ("judge_jobs", judge_jobs, 4 * poll_ms),

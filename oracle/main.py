@@ -1,5 +1,6 @@
 """Wires a member and runs it: store, chain, key, clock, HTTP service."""
 
+import os
 import secrets
 import signal
 import socket
@@ -23,11 +24,13 @@ from oracle.pipeline.archive import Archive, plans_in_force
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.peers import HttpPeer
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
+from oracle.pipeline.ticks import keep_lease
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
@@ -46,6 +49,7 @@ log = structlog.get_logger()
 JUDGE_THREADS = 1
 MAX_CONNECTIONS, BACKLOG = 4096, 2048
 SIGN_LOG = "signed-observations"
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +63,11 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Others:
-    """What a member needs beside the other ones: their URLs, and what it has told them."""
+    """What a member shares the work with: the other members, what it has told them, and how long its own lease lasts."""
 
     peers: tuple[HttpPeer, ...]
     sign_log: SignLog
+    lease_for: int
 
 
 @contextmanager
@@ -88,7 +93,10 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         peers = tuple(HttpPeer(url) for url in settings.peer_urls)
         for peer in peers:
             stack.callback(peer.close)
-        yield _member(connection, network, engine, replays, Others(peers=peers, sign_log=SignLog(home / SIGN_LOG)))
+        others = Others(peers=peers, sign_log=SignLog(home / SIGN_LOG), lease_for=settings.lease_for)
+        member = _member(connection, network, engine, replays, others)
+        stack.callback(member.keeper.give_back)
+        yield member
 
 
 def _make_home(home: Path) -> None:
@@ -111,6 +119,7 @@ def run_member(member: Member, settings: OracleSettings, deployment: Deployment)
         UnavailableError: the chain does not answer.
     """
     with _listening(settings.host, settings.port) as listener:
+        keep_lease(member)
         sight = member.follower.poll()
         config = uvicorn.Config(
             create_app(member, deployment.contracts),
@@ -192,6 +201,7 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
 
 def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, others: Others) -> Member:
     clock = SystemClock()
+    keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=others.lease_for * 1000)
     reader, first = connection.reader, connection.deployment.block
     follower = Follower(reader, first)
     archive = Archive(reader, engine, network, first)
@@ -202,6 +212,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         sight=lambda: follower.sight,
         plans=lambda: plans_in_force(engine, follower.sight.state, network.epoch_at(follower.sight.now)),
         clock=clock,
+        boot=_boot(),
     )
     signer = connection.signer
     exchange = Exchange(others.peers, signer.address if signer else None)
@@ -211,6 +222,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         engine=engine,
         reader=reader,
         follower=follower,
+        keeper=keeper,
         archive=archive,
         desk=desk,
         clock=clock,
@@ -221,8 +233,19 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         exchange=exchange,
         sign_log=others.sign_log,
         signer=signer,
-        sender=Sender(engine=engine, writer=writer, clock=clock) if writer else None,
+        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
     )
+
+
+def _process_name() -> str:
+    return f"{socket.gethostname()[:32]}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _boot() -> str:
+    try:
+        return BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        return secrets.token_hex(16)  # where the system does not say, times of another process are never compared
 
 
 def _judging_backend() -> Compute:

@@ -12,6 +12,7 @@ from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
@@ -51,6 +52,7 @@ MINIMAL = load_params("minimal")
 COMPUTE = replace(MINIMAL.compute, m=64, n=64, steps=1, first_steps=2, draws=4)
 PARAMS = replace(MINIMAL, compute=COMPUTE)
 SHAPE = ComputeShape(m=COMPUTE.m, n=COMPUTE.n, steps=COMPUTE.first_steps)
+NEVER_LAPSES_MS = 10**12
 ALICE, BOB, STRANGER = FakeSigner("alice's node"), FakeSigner("bob's node"), FakeSigner("a stranger")
 HEADS = bytes(range(64)) * COMPUTE.m  # the desk takes openings as they are; whether they are true is the judge's to say
 
@@ -208,13 +210,17 @@ class MemberWorld:
             sight=lambda: follower.sight,
             plans=tuple,
             clock=self.clock,
+            boot="boot 1",
         )
+        keeper = LeaseKeeper(self.engine, self.clock, holder="process 1", lasts_ms=NEVER_LAPSES_MS)
+        keeper.keep()
         writer = self.chain.writer(self.signer)
         return Member(
             network=self.network,
             engine=self.engine,
             reader=self.chain,
             follower=follower,
+            keeper=keeper,
             archive=Archive(self.chain, self.engine, self.network, BlockNumber(0)),
             desk=desk,
             clock=self.clock,
@@ -225,7 +231,7 @@ class MemberWorld:
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
             signer=self.signer,
-            sender=Sender(engine=self.engine, writer=writer, clock=self.clock),
+            sender=Sender(engine=self.engine, writer=writer, clock=self.clock, fence=keeper.fence),
         )
 
 

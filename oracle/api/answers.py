@@ -54,7 +54,7 @@ class StatusAnswer(Answer):
     chain_time: int
     block: int
     member: str | None = Field(description="Address this member signs with; null in a dry run.")
-    state: str = Field(description='"ready" or "dry-run".')
+    state: str = Field(description='"ready", "standby" or "dry-run".')
 
 
 class AcceptedAnswer(Answer):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI, Request
 
 from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
@@ -26,7 +26,19 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
         member: the member it speaks for.
         contracts: addresses by name, for `/v1/status`.
     """
-    app = FastAPI(title="Swarm oracle", version="1", description=DESCRIPTION, redoc_url=None)
+
+    async def require_acting(request: Request) -> None:
+        # What a node says is taken in by the process that acts; it asks another member where this one stands by.
+        if request.method == "POST":
+            member.keeper.require()
+
+    app = FastAPI(
+        title="Swarm oracle",
+        version="1",
+        description=DESCRIPTION,
+        redoc_url=None,
+        dependencies=[Depends(require_acting)],
+    )
     rates = _rates(member)
     app.add_middleware(BodyLimits)
     install_error_handlers(app)

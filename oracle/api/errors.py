@@ -7,10 +7,9 @@ import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from swarm_chain.core.errors import SwarmError, UnavailableError
+from swarm_chain.core.errors import SwarmError
 
 log = structlog.get_logger()
 
@@ -24,7 +23,6 @@ def install_error_handlers(app: FastAPI) -> None:
     """Registers the handlers of the four families, of malformed bodies and of crashes."""
     app.add_exception_handler(SwarmError, _swarm_error)
     app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(OperationalError, _store_away)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(Exception, _crash)
 
@@ -60,12 +58,6 @@ async def _malformed(request: Request, raised: Exception) -> JSONResponse:
 def _shown(text: str) -> str:
     # Names of unknown fields are the caller's: any length, and halves of characters that UTF-8 cannot write.
     return text[:SHOWN].encode("utf-8", "replace").decode()
-
-
-async def _store_away(request: Request, raised: Exception) -> JSONResponse:
-    log.error("store_unavailable", path=request.url.path, reason=str(cast(OperationalError, raised).orig))
-    error = UnavailableError("this member's database does not answer", code="store_unavailable", fix="try again later")
-    return await _swarm_error(request, error)
 
 
 async def _http_error(_request: Request, raised: Exception) -> JSONResponse:

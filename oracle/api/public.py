@@ -67,7 +67,8 @@ def _add_probes(router: APIRouter, member: Member) -> None:
 
     @router.get("/readyz", response_model=ReadyAnswer, responses=errors(503))
     def readyz() -> Json:
-        """The member has seen the chain."""
+        """This process has seen the chain and acts for its member."""
+        member.keeper.require()
         return {"ok": True, "block": member.follower.sight.latest.number}
 
     @router.get("/metrics", response_class=Response, responses=errors() | raw("text/plain", "Prometheus text format."))
@@ -155,8 +156,14 @@ def _status(member: Member, contracts: Mapping[str, Address]) -> Json:
         "chainTime": sight.now,
         "block": sight.latest.number,
         "member": member.address,
-        "state": "ready" if member.sender else "dry-run",
+        "state": _state(member),
     }
+
+
+def _state(member: Member) -> str:
+    if not member.keeper.holds:
+        return "standby"
+    return "ready" if member.sender else "dry-run"
 
 
 def _epoch(member: Member, root: RootRecord) -> Json:

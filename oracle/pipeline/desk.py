@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 
 from oracle.model import Network, Plan
 from oracle.pipeline.sight import Sight
+from oracle.store.evidence import Instant
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.model import ProviderRecord, WindowRecord
@@ -25,6 +26,12 @@ class Desk:
     sight: Callable[[], Sight]
     plans: Callable[[], tuple[Plan, ...]]
     clock: Clock
+    boot: str  # of the machine whose monotonic clock that is
+
+    @property
+    def instant(self) -> Instant:
+        """The machine's monotonic clock now."""
+        return Instant(boot=self.boot, ms=self.clock.monotonic_ms())
 
     @property
     def domain(self) -> Hash32:

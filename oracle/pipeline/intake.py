@@ -5,7 +5,7 @@ from oracle.pipeline.desk import Desk, require_fresh, require_known, require_nod
 from oracle.pipeline.holding import rooted_commitments
 from oracle.publish.json_codec import dump_signed_proof
 from oracle.store import evidence
-from oracle.store.evidence import Received, Saved
+from oracle.store.evidence import Instant, Received, Saved
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
@@ -31,7 +31,7 @@ def take_heartbeat(desk: Desk, heartbeat: Heartbeat, signature: Signature) -> bo
     longest = desk.network.params.liveness.message_for
     require_fresh(sight.now, heartbeat.issued_at, heartbeat.expires_at, longest)
     require_signed_by(heartbeat.node, heartbeat_digest(desk.domain, heartbeat), signature)
-    return evidence.save_heartbeat(desk.engine, heartbeat.node, heartbeat.sequence, desk.clock.monotonic_ms())
+    return evidence.save_heartbeat(desk.engine, heartbeat.node, heartbeat.sequence, desk.instant)
 
 
 def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Received]:
@@ -46,19 +46,14 @@ def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Receiv
             shape, or not signed by the node.
         UnavailableError: the window is not open here yet, or this member cannot measure it.
     """
-    arrived_ms = desk.clock.monotonic_ms()
+    arrived = desk.instant
     sight, commitment = desk.sight(), signed.commitment
     require_node(sight, commitment.node)
     _require_shape(desk, commitment)
     window = require_window(sight, commitment.window_id, WindowState.OPEN, *_AFTER_OPEN)
     check_commitment(desk, signed, window)
-    opened_ms = evidence.seen_ms(desk.engine, commitment.window_id)
     is_open = window.state is WindowState.OPEN
-    if is_open and opened_ms is None:
-        raise UnavailableError(f"this member has not seen window {commitment.window_id} open yet", retry_after=1)
-    if is_open and arrived_ms < (opened_ms or 0):
-        raise UnavailableError("this member restarted its clock and sits this window out", retry_after=30)
-    elapsed_ms = max(arrived_ms - (opened_ms or 0), 1)
+    elapsed_ms = _measured(desk, window, arrived) if is_open else 1  # afterwards only repeats and evidence are taken
     saved, received = evidence.save_commitment(desk.engine, signed, elapsed_ms, is_open=is_open)
     if saved is Saved.LATE:
         raise wrong_state(window, "closed to commitments", "open")
@@ -146,6 +141,20 @@ def _require_seed(window: WindowRecord, commitment: Commitment) -> None:
             fix="compute again with the seed of /v1/windows/current; compare the node's endpoint if the seeds stay apart",
             values={"have": to_hex(commitment.window_seed), "want": to_hex(window.window_seed)},
         )
+
+
+def _measured(desk: Desk, window: WindowRecord, arrived: Instant) -> int:
+    opened = evidence.first_sight(desk.engine, window.window_id)
+    if opened is None:
+        raise UnavailableError(f"this member has not seen window {window.window_id} open yet", retry_after=1)
+    if opened.boot != arrived.boot or arrived.ms < opened.ms:
+        raise UnavailableError(
+            f"this member saw window {window.window_id} open by another clock and sits it out",
+            code="other_clock",
+            fix="commit to another member",
+            retry_after=30,
+        )
+    return max(arrived.ms - opened.ms, 1)
 
 
 def _require_commitment(desk: Desk, signed: SignedProof, window: WindowRecord) -> None:

@@ -11,6 +11,7 @@ from oracle.pipeline.archive import Archive
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.transact import Sender
@@ -47,6 +48,7 @@ class Member:
     engine: Engine
     reader: ChainReader
     follower: Follower
+    keeper: LeaseKeeper
     archive: Archive
     desk: Desk
     clock: Clock

@@ -15,6 +15,7 @@ class Metrics:
         self._head = Gauge("swarm_head_block", "Latest block seen", registry=self.registry)
         self._finalized = Gauge("swarm_finalized_block", "Latest final block seen", registry=self.registry)
         self._epoch = Gauge("swarm_epoch", "Epoch of the latest block", registry=self.registry)
+        self._lease = Gauge("swarm_lease_held", "1 while this process acts, 0 on standby", registry=self.registry)
         self._ticks = Counter("swarm_tick_failures", "Ticks that failed", ["entry", "code"], registry=self.registry)
         self._actions = Counter("swarm_actions", "Actions performed", ["action"], registry=self.registry)
         self._verdicts = Counter("swarm_verdicts", "Verdicts", ["outcome", "reason"], registry=self.registry)
@@ -30,6 +31,10 @@ class Metrics:
         self._head.set(sight.latest.number)
         self._finalized.set(sight.finalized.number)
         self._epoch.set(epoch)
+
+    def holds_lease(self, holds: bool) -> None:
+        """Records whether this process acts for its member."""
+        self._lease.set(int(holds))
 
     def tick_failed(self, entry: str, code: str) -> None:
         """Counts a tick that ended in an error."""

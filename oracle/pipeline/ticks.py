@@ -12,25 +12,31 @@ from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
+from oracle.pipeline.sight import Sight
 from oracle.store import evidence
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
 
 
+def keep_lease(member: Member) -> None:
+    """Renews this process' right to act, or takes it once no other process has it."""
+    member.keeper.keep()
+    member.metrics.holds_lease(member.keeper.holds)
+
+
 def follow(member: Member) -> None:
-    """Looks at the chain and starts the clock of every window it sees open."""
+    """Looks at the chain; the process that acts starts the clock of every window it sees open."""
     sight = member.follower.poll()
-    seen_ms = member.clock.monotonic_ms()
-    for window in sight.state.windows:
-        if window.state is WindowState.OPEN and evidence.seen_ms(member.engine, window.window_id) is None:
-            evidence.mark_seen(member.engine, window.window_id, seen_ms)
-            log.info("window_seen", window=window.window_id, block=window.opened_block)
+    if member.keeper.holds:
+        _mark_windows(member, sight)
     member.metrics.saw(sight, member.network.epoch_at(sight.now))
 
 
 def work(member: Member) -> None:
-    """Performs the next action of the cycle, if there is one."""
+    """Performs the next action of the cycle, if there is one and no other process acts for this member."""
+    if not member.keeper.holds:
+        return
     sight, action = member.follower.sight, choose_action(member)
     if isinstance(action, Wait):
         return
@@ -61,6 +67,8 @@ def catch_up(member: Member) -> None:
 
 def judge_jobs(member: Member) -> None:
     """Judges completed jobs; slow, so it has an entry of its own."""
+    if not member.keeper.holds:
+        return
     for finding in judge_completed(member.desk, member.replays.replay):
         member.metrics.judged(finding.outcome.value, finding.reason)
 
@@ -70,8 +78,19 @@ def roll_call(member: Member) -> None:
 
     A node that was never heard of has not begun to serve: it earns nothing, and nobody misses it.
     """
-    sight, now_ms = member.follower.sight, member.clock.monotonic_ms()
-    last = evidence.last_heartbeats(member.engine)
+    if not member.keeper.holds:
+        return
+    sight, now = member.follower.sight, member.desk.instant
+    evidence.adopt_heartbeats(member.engine, now)
+    last = evidence.last_heartbeats(member.engine, now.boot)
     liveness = member.network.params.liveness
-    present = {node: is_present(now_ms - last[node], liveness) for node in sight.nodes if node in last}
+    present = {node: is_present(now.ms - last[node], liveness) for node in sight.nodes if node in last}
     evidence.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
+
+
+def _mark_windows(member: Member, sight: Sight) -> None:
+    seen = member.desk.instant
+    for window in sight.state.windows:
+        if window.state is WindowState.OPEN and evidence.first_sight(member.engine, window.window_id) is None:
+            evidence.mark_seen(member.engine, window.window_id, seen)
+            log.info("window_seen", window=window.window_id, block=window.opened_block)

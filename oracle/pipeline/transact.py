@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import structlog
 from sqlalchemy import Engine
 
+from oracle.store.leases import Fence
 from oracle.store.outbox import (
     REVERTED,
     SUCCEEDED,
@@ -39,6 +40,7 @@ class Sender:
     engine: Engine
     writer: ChainWriter
     clock: Clock
+    fence: Fence  # raises once another process of this member has taken over
     patience_ms: int = 45_000
 
 
@@ -123,7 +125,7 @@ def _bumped(sender: Sender, intent: _Intent, stuck: SignedTx) -> SignedTx:
 
 
 def _sign(sender: Sender, intent: _Intent, tx: SignedTx) -> SignedTx:
-    store_intent(sender.engine, intent.key, tx)
+    store_intent(sender.engine, intent.key, tx, sender.fence)
     log.info("tx_signed", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
     return tx
 

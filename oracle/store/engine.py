@@ -1,56 +1,56 @@
 """Opens the store and brings its schema up to date."""
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
+from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, Table, create_engine, event, insert
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError, OperationalError
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError
 
-from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from oracle.store.faults import watch
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+
+# The pool has room for every thread of the HTTP service (40) and of the clock: none ever waits for a connection.
+POOL = {"pool_pre_ping": True, "pool_size": 8, "max_overflow": 56}
+# A session whose process was stopped inside a transaction must not keep its locks longer than a lease lasts.
+POSTGRES_OPTIONS = "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=10s"
+MIGRATION_LOCK = 0x5357414D  # any number, the same one in every process
 
 
 def open_store(url: str) -> Engine:
-    """Engine on a database whose schema is current.
+    """Engine on a database whose schema is current; its failures are of the four families (`oracle.store.faults`).
 
     Args:
         url: SQLAlchemy URL: `sqlite:///path` (WAL) or `postgresql+psycopg://...`.
 
     Raises:
         InvalidInputError: the URL cannot be read, or names something that is no database of this version (exit 3).
-        UnavailableError: the database does not answer, is locked or cannot be written.
+        UnavailableError: the database does not answer, is locked, full or cannot be written.
     """
-    try:
-        engine = create_engine(make_url(url), pool_pre_ping=True)
-    except ArgumentError as error:
-        raise InvalidInputError(
-            "the database URL cannot be read",
-            fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
-            exit_code=3,
-        ) from error
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _use_wal)
-        event.listen(engine, "begin", _begin)
+    engine = _engine(url)
     shown = engine.url.render_as_string(hide_password=True)
     try:
         migrate(engine)
-    except OperationalError as error:
+    except UnavailableError as error:
         raise UnavailableError(
-            f"the database {shown} does not answer: {error.orig}",
-            fix="check that it runs, that its folder exists and may be written, and that no other member uses it",
-            code="store_unavailable",
+            f"{error.message}: {shown}: {error.__cause__}", fix=error.fix, code=error.code
         ) from error
-    except (DatabaseError, CommandError) as error:
+    except (ProgrammingError, InconsistentError) as error:
         raise InvalidInputError(
             f"{shown} is not a database of this version of the oracle",
             fix="name another one with --database-url, or install the version that wrote it",
             code="foreign_store",
             exit_code=3,
         ) from error
+    if engine.dialect.name == "sqlite" and engine.url.database:
+        event.listen(engine, "checkout", _same_file(Path(engine.url.database)))
     return engine
 
 
@@ -59,7 +59,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes: all of it or nothing; what it read cannot change before it has written.
 
     Raises:
-        OperationalError: another process holds the database.
+        UnavailableError: another process holds the database, or it is away or full.
     """
     with engine.connect() as connection:
         connection.execution_options(swarm_writes=True)
@@ -67,16 +67,25 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def migrate(engine: Engine, revision: str = "head") -> None:
-    """Runs the migrations up (or down) to a revision, inside one transaction."""
+def migrate(engine: Engine, revision: str = "head", *, down: bool = False) -> None:
+    """Runs the migrations to a revision, inside one transaction: a process killed in it leaves the schema of before.
+
+    Args:
+        engine: the store.
+        revision: number of the revision, or "head" or "base".
+        down: towards older revisions.
+
+    Raises:
+        InvalidInputError: the database was written by a newer version (exit 3).
+    """
     config = Config()
     config.set_main_option("script_location", str(files("oracle.store") / "migrations"))
     with writing(engine) as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+        _require_known_revision(connection, config)
         config.attributes["connection"] = connection
-        if revision == "base":
-            command.downgrade(config, revision)
-        else:
-            command.upgrade(config, revision)
+        (command.downgrade if down else command.upgrade)(config, revision)
 
 
 def insert_new(connection: Connection, table: Table, values: Mapping[str, object]) -> bool:
@@ -91,6 +100,60 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, object
     except IntegrityError:
         return False
     return True
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, connect_args=_connect_args(parsed), **POOL)
+    except (ArgumentError, ImportError) as error:
+        raise InvalidInputError(
+            "the database URL cannot be read",
+            fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
+            code="bad_database_url",
+            exit_code=3,
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _use_wal)
+        event.listen(engine, "begin", _begin)
+    watch(engine)
+    return engine
+
+
+def _connect_args(url: URL) -> dict[str, object]:
+    if url.get_backend_name() != "postgresql":
+        return {}
+    given = url.query.get("options", "")
+    options = " ".join([POSTGRES_OPTIONS, *([given] if isinstance(given, str) else given)])
+    return {"connect_timeout": 5, "options": options.strip()}
+
+
+def _require_known_revision(connection: Connection, config: Config) -> None:
+    have = MigrationContext.configure(connection).get_current_revision()
+    known = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+    if have is not None and have not in known:
+        raise InvalidInputError(
+            f"the database has schema {have}, this version of the oracle knows {known[-1]} to {known[0]}",
+            fix="install the version that wrote it, or name another database with --database-url",
+            code="newer_store",
+            exit_code=3,
+        )
+
+
+def _same_file(path: Path) -> Callable[[object, object, object], None]:
+    kept = os.stat(path)
+
+    def require_same(_connection: object, _record: object, _proxy: object) -> None:
+        # An open connection would go on writing to a deleted file, and a new one would make an empty one.
+        if not path.exists() or not os.path.samestat(kept, os.stat(path)):
+            raise UnavailableError(
+                "this member's database file was moved or deleted",
+                code="store_lost",
+                fix="put it back, or restart the member: on a fresh one it catches up from chain and publications",
+                retry_after=30,
+            )
+
+    return require_same
 
 
 def _use_wal(connection: object, _record: object) -> None:

@@ -36,6 +36,14 @@ class Received:
     first: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instant:
+    """A reading of a machine's monotonic clock; only readings under one boot can be compared."""
+
+    boot: str
+    ms: int
+
+
 def save_secret(engine: Engine, window: WindowId, secret: bytes) -> bytes:
     """Keeps the secret of a window before its hash is sent; returns the one kept first."""
     with writing(engine) as connection:
@@ -51,14 +59,14 @@ def secret_of(engine: Engine, window: WindowId) -> bytes | None:
     return bytes(kept) if kept else None  # a window only seen has an empty one
 
 
-def mark_seen(engine: Engine, window: WindowId, monotonic_ms: int) -> None:
+def mark_seen(engine: Engine, window: WindowId, seen: Instant) -> None:
     """Starts the member's clock of a window at the first sight of its block; later sights change nothing."""
     with writing(engine) as connection:
         insert_new(connection, windows, {"window_id": window, "secret": b""})
         connection.execute(
             update(windows)
             .where(and_(windows.c.window_id == window, windows.c.seen_ms.is_(None)))
-            .values(seen_ms=monotonic_ms)
+            .values(seen_ms=seen.ms, seen_boot=seen.boot)
         )
 
 
@@ -76,10 +84,12 @@ def is_judged(engine: Engine, window: WindowId) -> bool:
     return bool(kept)
 
 
-def seen_ms(engine: Engine, window: WindowId) -> int | None:
-    """Monotonic milliseconds at which the member saw the window open."""
+def first_sight(engine: Engine, window: WindowId) -> Instant | None:
+    """When the member saw the window open, None if it did not."""
+    query = select(windows.c.seen_boot, windows.c.seen_ms).where(windows.c.window_id == window)
     with engine.connect() as connection:
-        return connection.execute(select(windows.c.seen_ms).where(windows.c.window_id == window)).scalar_one_or_none()
+        row = connection.execute(query).one_or_none()
+    return None if row is None or row.seen_ms is None else Instant(boot=row.seen_boot or "", ms=row.seen_ms)
 
 
 def seal(engine: Engine, window: WindowRecord) -> tuple[Received, ...]:
@@ -117,6 +127,9 @@ def save_commitment(
     sealed_query = select(windows.c.sealed).where(windows.c.window_id == window).with_for_update()
     with writing(engine) as connection:
         sealed = connection.execute(sealed_query).scalar_one_or_none()
+        if sealed is None:
+            insert_new(connection, windows, {"window_id": window, "secret": b""})
+            sealed = connection.execute(sealed_query).scalar_one()
         kept = [_received(row) for row in connection.execute(_same_device(signed.commitment))]
         same = [a for a in kept if a.signed.commitment == signed.commitment]
         arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
@@ -155,7 +168,7 @@ def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, 
     query = (
         select(commitments)
         .where(tuple_(c.window_id, c.window_seed).in_(seeds))
-        .order_by(c.window_id, c.node, c.device, c.first.desc())
+        .order_by(c.window_id, func.lower(c.node), c.device, c.first.desc())
     )
     with engine.connect() as connection:
         return tuple(_received(row) for row in connection.execute(query))
@@ -186,7 +199,7 @@ def proof_documents(engine: Engine, window_ids: Iterable[WindowId]) -> tuple[byt
     query = (
         select(proofs.c.document)
         .where(proofs.c.window_id.in_(list(window_ids)))
-        .order_by(proofs.c.window_id, proofs.c.node, proofs.c.device)
+        .order_by(proofs.c.window_id, func.lower(proofs.c.node), proofs.c.device)
     )
     with engine.connect() as connection:
         return tuple(bytes(document) for (document,) in connection.execute(query))
@@ -227,9 +240,9 @@ def proven_devices(engine: Engine, window: WindowId) -> frozenset[tuple[Address,
         return frozenset((Address(node), device) for node, device in connection.execute(query))
 
 
-def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived_ms: int) -> bool:
+def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived: Instant) -> bool:
     """Keeps a sign of life if its sequence is newer than the last one's; a replayed heartbeat keeps nobody alive."""
-    values = {"sequence": sequence, "arrived_ms": arrived_ms}
+    values = {"sequence": sequence, "arrived_ms": arrived.ms, "boot": arrived.boot}
     with writing(engine) as connection:
         if insert_new(connection, heartbeats, {"node": node, **values}):
             return True
@@ -237,11 +250,22 @@ def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived_ms: int
         return connection.execute(update(heartbeats).where(newer).values(**values)).rowcount == 1
 
 
-def last_heartbeats(engine: Engine) -> Mapping[Address, int]:
-    """Monotonic milliseconds of each node's last heartbeat."""
+def adopt_heartbeats(engine: Engine, now: Instant) -> int:
+    """Counts heartbeats that arrived under another boot as arrived now: how old they are nobody can say any more.
+
+    Returns:
+        How many there were.
+    """
+    foreign = update(heartbeats).where(heartbeats.c.boot != now.boot)
+    with writing(engine) as connection:
+        return connection.execute(foreign.values(arrived_ms=now.ms, boot=now.boot)).rowcount
+
+
+def last_heartbeats(engine: Engine, boot: str) -> Mapping[Address, int]:
+    """Monotonic milliseconds of each node's last heartbeat that arrived under a boot."""
+    query = select(heartbeats.c.node, heartbeats.c.arrived_ms).where(heartbeats.c.boot == boot)
     with engine.connect() as connection:
-        rows = connection.execute(select(heartbeats.c.node, heartbeats.c.arrived_ms))
-        return {Address(node): arrived for node, arrived in rows}
+        return {Address(node): arrived for node, arrived in connection.execute(query)}
 
 
 def save_roll_call(engine: Engine, epoch: EpochNumber, present: Mapping[Address, bool]) -> None:

@@ -3,17 +3,30 @@
 from sqlalchemy import Engine, and_, func, select, update
 
 from oracle.store.engine import insert_new, writing
+from oracle.store.leases import Fence
 from oracle.store.tables import intents
 from swarm_chain.core.encoding import hash_from_hex, to_hex
+from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.model import ContractCall, SignedTx
 from swarm_chain.core.units import Address, Wei
 
 STORED, SUCCEEDED, REVERTED, SUPERSEDED = "stored", "succeeded", "reverted", "superseded"
 
 
-def store_intent(engine: Engine, key: str, tx: SignedTx) -> None:
-    """Keeps one more signed attempt at an intent, before its first broadcast."""
+def store_intent(engine: Engine, key: str, tx: SignedTx, fence: Fence) -> None:
+    """Keeps one more signed attempt at an intent, before its first broadcast.
+
+    Args:
+        engine: the store.
+        key: names the intent.
+        tx: signed, sent nowhere yet.
+        fence: raises if this process may not act any more; asked in the transaction that keeps the attempt.
+
+    Raises:
+        UnavailableError: another process has taken over, or kept an attempt at the same time.
+    """
     with writing(engine) as connection:
+        fence(connection)
         attempts = connection.execute(
             select(func.count()).select_from(intents).where(intents.c.key == key)
         ).scalar_one()
@@ -29,7 +42,8 @@ def store_intent(engine: Engine, key: str, tx: SignedTx) -> None:
             "function": tx.call.function,
             "state": STORED,
         }
-        insert_new(connection, intents, row)
+        if not insert_new(connection, intents, row):
+            raise UnavailableError(f"another process signs {key} too", code="intent_raced", retry_after=1)
 
 
 def attempts_of(engine: Engine, key: str) -> tuple[tuple[SignedTx, str], ...]:

@@ -15,6 +15,7 @@ windows = Table(
     Column("judged", Boolean, nullable=False, default=False),
     Column("sealed", Boolean, nullable=False, default=False),  # its root was made: what comes now does not count
     Column("seen_ms", BigInteger),  # the machine's monotonic clock at the first sight of the opening block
+    Column("seen_boot", String(64)),  # under which that clock ran; of another boot it cannot be compared
 )
 
 commitments = Table(
@@ -49,6 +50,7 @@ heartbeats = Table(
     Column("node", ADDRESS, primary_key=True),
     Column("sequence", BigInteger, nullable=False),
     Column("arrived_ms", BigInteger, nullable=False),
+    Column("boot", String(64), nullable=False, default=""),
 )
 
 roll_calls = Table(
@@ -115,4 +117,14 @@ documents = Table(
     Column("epoch", Integer, primary_key=True, autoincrement=False),
     Column("name", String(64), primary_key=True),
     Column("content", LargeBinary, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("holder", String(64), nullable=False),  # "" before the first one
+    Column("token", BigInteger, nullable=False),  # goes up with every new holder
+    Column("lasts_ms", BigInteger, nullable=False),
+    Column("expires_ms", BigInteger, nullable=False),  # Unix time by the database's clock
 )

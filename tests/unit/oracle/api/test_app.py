@@ -1,10 +1,10 @@
 """What everybody may read, the format of every error, and a complete OpenAPI document."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
 from oracle.api.errors import install_error_handlers
@@ -39,10 +39,16 @@ def test_error_when_nobody_foresaw_it_then_an_id_and_no_inside_leaks() -> None:
     assert "secret" not in answer.text
 
 
-def test_error_when_the_database_is_away_then_503() -> None:
-    away = OperationalError("select", {}, Exception("database is locked"))
-    answer = _failing(_raiser(away)).get("/")
-    assert (answer.status_code, answer.json()["error"]) == (503, "store_unavailable")
+@pytest.mark.parametrize("path", ["/v1/epochs/0/manifest", "/v1/jobs/specs/0x" + "00" * 32])
+def test_get_when_the_database_file_is_gone_then_503_and_the_member_goes_on_once_it_is_back(
+    world: MemberWorld, tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "oracle.db").rename(tmp_path / "away.db")
+    answer = world.client.get(path)
+    assert (answer.status_code, answer.json()["error"]) == (503, "store_lost")
+    assert str(tmp_path) not in answer.text
+    (tmp_path / "away.db").rename(tmp_path / "oracle.db")
+    assert world.client.get(path).status_code == 404
 
 
 @pytest.mark.parametrize(

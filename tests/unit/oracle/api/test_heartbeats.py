@@ -28,11 +28,11 @@ def test_heartbeat_when_fresh_then_the_node_is_present_at_the_roll_call(world: M
 def test_attack_14_when_replayed_then_it_keeps_nobody_alive(world: MemberWorld) -> None:
     body = world.beat(world.heartbeat(sequence=7))
     post(world, body)
-    first = evidence.last_heartbeats(world.engine)
+    first = evidence.last_heartbeats(world.engine, world.member.desk.boot)
     world.clock.advance(20)
     assert post(world, body) == (202, {"duplicate": True})
     assert post(world, world.beat(world.heartbeat(sequence=6))) == (202, {"duplicate": True})
-    assert evidence.last_heartbeats(world.engine) == first
+    assert evidence.last_heartbeats(world.engine, world.member.desk.boot) == first
 
 
 def test_attack_22_when_expired_then_refused(world: MemberWorld) -> None:
@@ -58,7 +58,7 @@ def test_attack_22_when_from_the_future_or_made_for_ever_then_refused(
 ) -> None:
     status, document = post(world, world.beat(world.heartbeat(lead=lead, lives_for=lives_for)))
     assert (status, document["error"]) == (422, error)
-    assert evidence.last_heartbeats(world.engine) == {}
+    assert evidence.last_heartbeats(world.engine, world.member.desk.boot) == {}
 
 
 def test_heartbeat_when_the_node_is_nobodys_then_refused(world: MemberWorld) -> None:

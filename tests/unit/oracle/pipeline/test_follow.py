@@ -141,11 +141,11 @@ def test_follower_when_the_chain_is_away_then_the_last_sight_stays() -> None:
 
 def test_follow_when_a_window_opens_then_its_clock_starts_once(world: MemberWorld) -> None:
     window = world.open()
-    started = evidence.seen_ms(world.engine, window)
+    started = evidence.first_sight(world.engine, window)
     world.clock.advance(3)
     world.follow()
     follow(world.member)
-    assert evidence.seen_ms(world.engine, window) == started
+    assert evidence.first_sight(world.engine, window) == started
 
 
 @pytest.mark.parametrize("seconds", [1, 7, 59, 60, 61])

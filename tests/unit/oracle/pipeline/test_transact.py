@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.transact import BUMP_AFTER_MS, Sender, transact
 from oracle.store.engine import open_store
+from oracle.store.leases import Fence
 from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, SUPERSEDED, attempts_of
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
@@ -68,11 +70,14 @@ class Desk:
     signer: FakeSigner
     clock: FakeClock
     faulty: Faulty
+    fence: Fence
 
     def vote(self, *, patience_ms: int = 45_000) -> TxOutcome:
         """Brings the vote to its end, as a tick does."""
         return transact(
-            Sender(engine=self.engine, writer=self.faulty, clock=self.clock, patience_ms=patience_ms), KEY, CALL
+            Sender(engine=self.engine, writer=self.faulty, clock=self.clock, fence=self.fence, patience_ms=patience_ms),
+            KEY,
+            CALL,
         )
 
     def restart(self) -> None:
@@ -104,7 +109,10 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     chain.program.action("EpochOracle", "vote", vote)  # type: ignore[arg-type]  # logs as plain tuples
     chain.program.action("SwarmToken", "approve", lambda *_arguments: [])
     engine = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
-    yield Desk(chain=chain, engine=engine, signer=signer, clock=FakeClock(), faulty=Faulty(chain.writer(signer)))
+    clock, faulty = FakeClock(), Faulty(chain.writer(signer))
+    keeper = LeaseKeeper(engine, clock, holder="process 1", lasts_ms=10**9)
+    keeper.keep()
+    yield Desk(chain=chain, engine=engine, signer=signer, clock=clock, faulty=faulty, fence=keeper.fence)
     engine.dispose()
 
 

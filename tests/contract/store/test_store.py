@@ -1,15 +1,11 @@
-"""The store keeps what came first, calls repeats repeats, and keeps a second root as evidence."""
-
-from pathlib import Path
+"""One suite on SQLite and PostgreSQL: the store keeps what came first and calls repeats repeats."""
 
 import pytest
-from sqlalchemy import Engine, MetaData, Table, insert, inspect, select
+from sqlalchemy import Engine
 
 from oracle.store import documents, evidence, jobs, outbox
-from oracle.store.engine import migrate, open_store, writing
-from oracle.store.evidence import Saved
-from oracle.store.tables import metadata
-from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from oracle.store.evidence import Instant, Saved
+from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import Outcome, WindowState
 from swarm_chain.core.model import Commitment, ContractCall, SignedCommitment, SignedTx, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Wei, WindowId
@@ -17,11 +13,11 @@ from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signatur
 ALICE = Address("0x70997970C51812dc3A010C7d01b50e0d17dc79C8")
 BOB = Address("0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC")
 WINDOW = WindowId(7 << 16)
+BOOT = "boot 1"
 
 
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    return open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
+def at(ms: int) -> Instant:
+    return Instant(boot=BOOT, ms=ms)
 
 
 def opened(seed: bytes = b"s") -> WindowRecord:
@@ -89,11 +85,20 @@ def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
 
 
 def test_heartbeat_when_replayed_then_it_keeps_nobody_alive(engine: Engine) -> None:
-    assert evidence.save_heartbeat(engine, ALICE, 5, 1000)
-    assert not evidence.save_heartbeat(engine, ALICE, 5, 9000)
-    assert not evidence.save_heartbeat(engine, ALICE, 4, 9000)
-    assert evidence.save_heartbeat(engine, ALICE, 6, 2000)
-    assert evidence.last_heartbeats(engine) == {ALICE: 2000}
+    assert evidence.save_heartbeat(engine, ALICE, 5, at(1000))
+    assert not evidence.save_heartbeat(engine, ALICE, 5, at(9000))
+    assert not evidence.save_heartbeat(engine, ALICE, 4, at(9000))
+    assert evidence.save_heartbeat(engine, ALICE, 6, at(2000))
+    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 2000}
+
+
+def test_heartbeat_when_it_arrived_under_another_boot_then_it_counts_from_when_it_is_adopted(engine: Engine) -> None:
+    evidence.save_heartbeat(engine, ALICE, 5, Instant(boot="another", ms=10**12))
+    evidence.save_heartbeat(engine, BOB, 5, at(1000))
+    assert evidence.last_heartbeats(engine, BOOT) == {BOB: 1000}
+    assert evidence.adopt_heartbeats(engine, at(3000)) == 1
+    assert evidence.adopt_heartbeats(engine, at(9000)) == 0
+    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 3000, BOB: 1000}
 
 
 def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engine) -> None:
@@ -105,13 +110,14 @@ def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engin
 def test_window_when_seen_again_then_the_first_sight_stands(engine: Engine) -> None:
     secret = evidence.save_secret(engine, WINDOW, b"s" * 32)
     assert evidence.save_secret(engine, WINDOW, b"t" * 32) == secret == evidence.secret_of(engine, WINDOW)
-    evidence.mark_seen(engine, WINDOW, 100)
-    evidence.mark_seen(engine, WINDOW, 200)
-    assert evidence.seen_ms(engine, WINDOW) == 100
+    assert evidence.first_sight(engine, WINDOW) is None
+    evidence.mark_seen(engine, WINDOW, at(100))
+    evidence.mark_seen(engine, WINDOW, Instant(boot="another", ms=200))
+    assert evidence.first_sight(engine, WINDOW) == at(100)
 
 
 def test_window_when_seen_before_any_secret_then_there_is_no_secret(engine: Engine) -> None:
-    evidence.mark_seen(engine, WINDOW, 100)
+    evidence.mark_seen(engine, WINDOW, at(100))
     assert evidence.secret_of(engine, WINDOW) is None
 
 
@@ -140,40 +146,10 @@ def test_outbox_when_attempts_are_stored_then_they_come_back_in_order_with_their
         for i in (1, 2)
     ]
     for tx in attempts:
-        outbox.store_intent(engine, "1:vote", tx)
+        outbox.store_intent(engine, "1:vote", tx, lambda _connection: None)
     outbox.mark_intent(engine, "1:vote", attempts[1], outbox.SUCCEEDED)
     kept = outbox.attempts_of(engine, "1:vote")
     assert [(tx.hash, tx.raw, tx.max_fee_wei, state) for tx, state in kept] == [
         (attempts[0].hash, b"raw1", 11, outbox.STORED),
         (attempts[1].hash, b"raw2", 12, outbox.SUCCEEDED),
     ]
-
-
-def test_migrations_when_run_up_and_down_then_they_match_the_tables(engine: Engine) -> None:
-    have = inspect(engine)
-    assert set(have.get_table_names()) - {"alembic_version"} == set(metadata.tables)
-    for name, table in metadata.tables.items():
-        assert {c["name"] for c in have.get_columns(name)} == set(table.columns.keys()), name
-        assert have.get_pk_constraint(name)["constrained_columns"] == list(table.primary_key.columns.keys()), name
-    migrate(engine, "base")
-    assert inspect(engine).get_table_names() == ["alembic_version"]
-    migrate(engine)
-
-
-def test_migrations_when_commitments_name_no_seed_then_they_are_not_carried_over(engine: Engine) -> None:
-    migrate(engine, "base")
-    migrate(engine, "0002")
-    old = {"node": "n", "device": 0, "root": "r", "m": 64, "n": 64, "steps": 1, "signature": b"", "elapsed_ms": 5}
-    with writing(engine) as connection:
-        table = Table("commitments", MetaData(), autoload_with=connection)
-        connection.execute(insert(table).values(window_id=1, first=True, **old))
-    migrate(engine)
-    with engine.connect() as connection:
-        assert connection.execute(select(metadata.tables["commitments"])).all() == []
-
-
-def test_open_store_when_the_url_is_wrong_then_it_says_so(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="cannot be read"):
-        open_store("oracle.db")
-    with pytest.raises(UnavailableError, match="does not answer"):
-        open_store(f"sqlite:///{tmp_path / 'missing' / 'oracle.db'}")
