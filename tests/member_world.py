@@ -62,20 +62,22 @@ class MemberWorld:
 
     Args:
         folder: where its database is.
+        beside: another member on whose chain this one is; None for a chain of its own.
+        name: of its key.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, beside: "MemberWorld | None" = None, name: str = "oracle") -> None:
         self.folder = folder
-        self.chain = FakeChain()
+        self.chain: FakeChain = beside.chain if beside else FakeChain()
         self.clock = FakeClock()
-        self.signer = FakeSigner("oracle")
-        self.network = self._network()
+        self.signer = FakeSigner(name)
+        self.network: Network = beside.network if beside else self._network()
         self.engine = open_store(f"sqlite:///{folder / 'oracle.db'}")
         self.member = self._member()
         self.app = create_app(self.member, self.chain.deployment.contracts)
         self.client = TestClient(self.app, raise_server_exceptions=False)
         self.domain = self.member.desk.domain
-        for number, node in enumerate((ALICE, BOB), start=1):
+        for number, node in enumerate(() if beside else (ALICE, BOB), start=1):
             self._register(number, node)
         self.follow()
 

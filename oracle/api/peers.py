@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
-from pydantic import Field
+from pydantic import Field, Strict
 
 from oracle.api.answers import EpochPath, errors, raw
 from oracle.api.rates import Rates, host_of
@@ -19,17 +19,22 @@ from swarm_chain.core.units import EpochNumber
 WindowPath = Annotated[int, Path(ge=0, lt=2**53, description="Window id.")]
 DeviceNumber = Annotated[int, Field(ge=0, lt=64)]
 JSON = "application/json"
+_ROW = Strict(False)  # JSON has lists only; what is in them stays strict
+
+
+CommitmentName = Annotated[tuple[Uint53, HexHash, HexAddress, DeviceNumber, HexHash], _ROW]
+ProofName = Annotated[tuple[Uint53, HexAddress, DeviceNumber], _ROW]
+ReceiptName = Annotated[tuple[Uint53, HexHash], _ROW]
+ObservationName = Annotated[tuple[HexAddress, HexHash], _ROW]
 
 
 class InventoryBody(Body):
     """Names of signed messages, as `GET /v1/epochs/{epoch}/evidence` lists them."""
 
-    commitments: Annotated[
-        list[tuple[Uint53, HexHash, HexAddress, DeviceNumber, HexHash]], Field(max_length=NAMES_AT_ONCE)
-    ]
-    proofs: Annotated[list[tuple[Uint53, HexAddress, DeviceNumber]], Field(max_length=NAMES_AT_ONCE)]
-    receipts: Annotated[list[tuple[Uint53, HexHash]], Field(max_length=NAMES_AT_ONCE)]
-    observations: Annotated[list[tuple[HexAddress, HexHash]], Field(max_length=NAMES_AT_ONCE)]
+    commitments: Annotated[list[CommitmentName], Field(max_length=NAMES_AT_ONCE)]
+    proofs: Annotated[list[ProofName], Field(max_length=NAMES_AT_ONCE)]
+    receipts: Annotated[list[ReceiptName], Field(max_length=NAMES_AT_ONCE)]
+    observations: Annotated[list[ObservationName], Field(max_length=NAMES_AT_ONCE)]
 
 
 def peer_routes(desk: Desk, rates: Rates) -> APIRouter:

@@ -16,7 +16,7 @@ import structlog
 from oracle.consensus.views import Offer
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.hearing import hear_evidence, hear_window
-from oracle.pipeline.holding import inventory_of, rooted_commitments, windows_of
+from oracle.pipeline.holding import first_ones, inventory_of, windows_of
 from oracle.pipeline.names import BUNDLE, MANIFEST
 from oracle.pipeline.peers import Peer, object_of
 from oracle.publish.exchange import Inventory, inventory_json, parse_evidence, parse_inventory
@@ -177,7 +177,7 @@ class Exchange:
 def _ask_windows(desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
     for window in windows_of(desk.sight().state, epoch):
         closed = window.state in (WindowState.CLOSED, WindowState.DRAWN)
-        if not closed or window.commitments_root == ZERO_HASH or rooted_commitments(desk, window) is not None:
+        if not closed or window.commitments_root == ZERO_HASH or hear_window(desk, window, first_ones(desk, window)):
             continue
         try:
             answer = peer.get_bytes(f"/v1/windows/{window.window_id}/commitments")

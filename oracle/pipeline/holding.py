@@ -134,6 +134,11 @@ def _counted(desk: Desk, window: WindowRecord, received: Iterable[Received]) -> 
     return tuple(r.signed for r in received if r.first and r.signed.commitment.window_id == window.window_id)
 
 
+def first_ones(desk: Desk, window: WindowRecord) -> tuple[SignedCommitment, ...]:
+    """The first commitment of every device this member heard of in a window: what it would make a root of."""
+    return tuple(r.signed for r in evidence.arrivals(desk.engine, [window]) if r.first)
+
+
 def _name(signed: SignedCommitment) -> tuple[object, ...]:
     c = signed.commitment
     return c.window_id, c.window_seed, c.node, c.device, c.root

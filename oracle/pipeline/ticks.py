@@ -55,12 +55,16 @@ def choose_action(member: Member) -> Action:
 
 def ask_peer(peer: Peer, member: Member) -> None:
     """Asks one other member for evidence, observations and its bundle."""
+    if not member.keeper.holds:
+        return
     pending = epoch_to_report(cycle_view(member, member.follower.sight))
     member.exchange.ask(member.desk, peer, pending)
 
 
 def catch_up(member: Member) -> None:
     """Fetches the newest accepted report this member has no documents of, so that it can go on from there."""
+    if not member.keeper.holds:
+        return
     for root in lacking(member.engine, member.follower.sight.state.roots)[:1]:
         fetch(member.engine, member.reader, member.exchange.peers, root)
 
