@@ -136,7 +136,7 @@ def test_processes_when_they_open_a_fresh_database_at_once_then_both_work_and_on
 
 def test_transaction_when_it_fails_late_then_nothing_of_it_stays(engine: Engine) -> None:
     row = {"node": ALICE, "sequence": 1, "arrived_ms": 1, "boot": "boot 1"}
-    new = []
+    new: list[bool] = []
 
     def fail_late() -> None:
         with writing(engine) as connection:

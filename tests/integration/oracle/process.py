@@ -41,6 +41,7 @@ class MemberProgram:
     process: "subprocess.Popen[bytes] | None" = None
     url: str = ""
     starts: int = field(default=0)
+    settings: dict[str, str] = field(default_factory=dict)  # more SWARM_ORACLE_* variables, by their last part
 
     @classmethod
     def at(cls, home: Path, net: Devnet, key: bytes, rpc_url: str | None = None) -> "MemberProgram":
@@ -61,7 +62,7 @@ class MemberProgram:
             "ETH_PASSWORD": str(self.home / "password"),
             "SWARM_ORACLE_POLL_MS": "100",
         }
-        return {**os.environ, **names}
+        return {**os.environ, **names, **{f"SWARM_ORACLE_{name}": value for name, value in self.settings.items()}}
 
     @property
     def log_path(self) -> Path:
@@ -87,6 +88,11 @@ class MemberProgram:
         lines = self.log_path.read_bytes().splitlines() if self.log_path.exists() else []
         documents = (json.loads(line) for line in lines if line.startswith(b"{") and line.endswith(b"}"))
         return [document for document in documents if document["event"] == event]
+
+    def signal(self, number: int) -> None:
+        """Sends a signal that does not end it."""
+        assert self.process is not None
+        self.process.send_signal(number)
 
     def kill(self) -> None:
         """kill -9."""
