@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from oracle.economy import CategoryPool, CategoryWeight, Service, Supply
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
+from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
 from swarm_chain.core.model import (
     BlockRef,
     Deployment,
@@ -25,7 +26,6 @@ from swarm_chain.core.units import (
     EpochNumber,
     Hash32,
     JobId,
-    Mtops,
     ProviderId,
     Signature,
     Timestamp,
@@ -221,14 +221,19 @@ class PastViolation:
 class EpochState:
     """What an epoch hands to the next ones; published, so that anyone can go on from it. Tuples are ordered by id.
 
-    `gross_wei` is each provider's last reward of one epoch; `jobs` are judged, but not yet settled on chain. A report of
-    epoch e is made while epoch e + 1 runs, so its `plans` are in force from epoch e + 2 on; `plans_before` are those of
-    the report before it, in force in epoch e + 1. Nothing a device owes changes while its epoch runs.
+    `gross_wei` is each provider's last reward of one epoch; `clean_epochs` those it earned in since its last violation or
+    suspension; `supply` what was paid for, by region and class; `classes` when each hardware class first was; `jobs` are
+    judged, but not yet settled on chain. A report of epoch e is made while epoch e + 1 runs, so its `plans` are in force
+    from epoch e + 2 on; `plans_before` are those of the report before it, in force in epoch e + 1. Nothing a device owes
+    changes while its epoch runs.
     """
 
     epoch: EpochNumber
     carry_wei: Wei
     gross_wei: tuple[tuple[ProviderId, Wei], ...] = ()
+    clean_epochs: tuple[tuple[ProviderId, int], ...] = ()
+    supply: tuple[Supply, ...] = ()
+    classes: tuple[tuple[int, EpochNumber], ...] = ()
     violations: tuple[PastViolation, ...] = ()
     plans: tuple[Plan, ...] = ()
     plans_before: tuple[Plan, ...] = ()
@@ -267,7 +272,8 @@ class JudgedJob:
 class EpochFacts:
     """What the evidence says, judged: the only input of settlement besides chain, previous epoch and params.
 
-    `windows` are those that count; `availability` holds measured nodes only; `maintenance` nodes announced to be away;
+    `windows` are those that count; `availability` holds measured nodes only; `maintenance` the bps of the epoch a node is
+    excused for; `proven` the units of categories that have no verdicts (MiB, GB, requests); `services` what was measured;
     `member_equivocations` are proven by signatures.
     """
 
@@ -276,27 +282,32 @@ class EpochFacts:
     verdicts: tuple[Verdict, ...] = ()
     availability: Mapping[Address, Bps] = field(default_factory=dict)
     jobs: tuple[JudgedJob, ...] = ()
-    maintenance: frozenset[Address] = frozenset()
+    maintenance: Mapping[Address, Bps] = field(default_factory=dict)
+    proven: Mapping[Category, Mapping[Address, int]] = field(default_factory=dict)
+    services: Mapping[tuple[Category, Address], Service] = field(default_factory=dict)
     member_equivocations: tuple[MemberEquivocation, ...] = ()
 
     def __post_init__(self) -> None:
         if any(pair.epoch != self.epoch for pair in self.member_equivocations):
             raise ValueError(f"an equivocation of another epoch is no fact of epoch {self.epoch}")
-        object.__setattr__(self, "availability", MappingProxyType(dict(self.availability)))
+        if Category.COMPUTE in self.proven:
+            raise ValueError("compute is proven by verdicts alone")
+        for name in ("availability", "maintenance", "services"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        proven = {category: MappingProxyType(dict(units)) for category, units in self.proven.items()}
+        object.__setattr__(self, "proven", MappingProxyType(proven))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pools:
-    """How much an epoch may pay: emission, demand, and the part that proven categories share."""
+    """How much an epoch may pay: emission, demand, and the categories that somebody proved."""
 
     emission_wei: Wei
     paid_seconds: int
     offered_seconds: int
     utilisation_bps: Bps
     pool_wei: Wei
-    compute_wei: Wei
-    carried_in_wei: Wei
-    total_weight: int
+    categories: tuple[CategoryPool, ...]
     carry_out_wei: Wei
 
 
@@ -305,11 +316,7 @@ class RewardLine:
     """All that led to one provider's reward and penalty of an epoch; `excused` says why no penalty can apply."""
 
     provider_id: ProviderId
-    units_mtops: Mtops
-    covered_mtops: Mtops
-    quality_bps: Bps
-    multiplier_bps: Bps
-    weight: int
+    weights: tuple[CategoryWeight, ...]
     reward_wei: Wei
     availability_bps: Bps | None
     excused: str

@@ -7,20 +7,23 @@
 Pure: the same facts, chain state, previous epoch and params give the same bytes everywhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.model import (
     EpochFacts,
     EpochState,
     FoundViolation,
     Network,
+    PastViolation,
     Plan,
-    Pools,
     PreviousEpoch,
     RewardLine,
     Settlement,
 )
+from oracle.restoration import outstanding, unrestored
 from oracle.rewards.lines import RewardInputs, reward_epoch
+from oracle.rewards.memory import next_classes, next_clean_epochs, next_supply
+from oracle.rewards.multiplier import Past
 from oracle.rewards.plans import next_plans
 from oracle.rewards.weights import Device, device_capacities
 from oracle.violations import ViolationInputs, find_violations, next_history
@@ -49,10 +52,12 @@ def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch |
     """
     _require_dense(state.providers, facts.epoch, previous)
     carried = previous.state if previous else EpochState(epoch=EpochNumber(0), carry_wei=Wei(0))
-    capacities = device_capacities(facts.verdicts, len(facts.windows))
-    pools, lines = _rewarded(state, facts, previous, network, capacities)
+    waiting = outstanding(carried, state.providers, network, network.epoch_start(facts.epoch))
+    inputs = _reward_inputs(state, facts, carried, waiting, network, covered_epochs(facts.epoch, previous))
+    pools, lines = reward_epoch(inputs)
     found = _found(state, facts, lines, carried, network)
     leaves, jobs = _leaves(lines, previous), _job_outcomes(state, facts, previous)
+    supply = next_supply(state.providers, lines)
     return Settlement(
         result=EpochResult(
             epoch=facts.epoch,
@@ -69,9 +74,12 @@ def settle_epoch(state: ChainState, facts: EpochFacts, previous: PreviousEpoch |
         next_state=EpochState(
             epoch=facts.epoch,
             carry_wei=pools.carry_out_wei,
-            gross_wei=_next_gross(state.providers, lines, carried, covered_epochs(facts.epoch, previous)),
-            violations=next_history(carried.violations, found, facts.epoch, network.params.penalties),
-            plans=_next_plans(state, capacities, carried, network),
+            gross_wei=_next_gross(state.providers, lines, carried, inputs.covered),
+            clean_epochs=_next_clean(state.providers, lines, inputs, found),
+            supply=supply,
+            classes=next_classes(carried.classes, supply, facts.epoch),
+            violations=next_history(carried.violations, found, facts.epoch, network.params.penalties, waiting),
+            plans=_next_plans(state, inputs.capacities, carried, network),
             plans_before=carried.plans,
             jobs=_unsettled_jobs(state, jobs, carried),
         ),
@@ -122,23 +130,28 @@ def open_jobs(state: ChainState, previous: PreviousEpoch | None) -> tuple[JobRec
     return tuple(job for job in state.jobs if job.state is JobState.COMPLETED and job.job_id not in judged)
 
 
-def _rewarded(
+def _reward_inputs(
     state: ChainState,
     facts: EpochFacts,
-    previous: PreviousEpoch | None,
+    carried: EpochState,
+    waiting: Iterable[PastViolation],
     network: Network,
-    capacities: Mapping[Device, Mtops],
-) -> tuple[Pools, tuple[RewardLine, ...]]:
-    return reward_epoch(
-        RewardInputs(
-            network=network,
-            providers=state.providers,
-            facts=facts,
-            capacities=capacities,
-            carry_wei=previous.state.carry_wei if previous else Wei(0),
-            gross_wei=dict(previous.state.gross_wei) if previous else {},
-            covered=covered_epochs(facts.epoch, previous),
-        )
+    covered: int,
+) -> RewardInputs:
+    return RewardInputs(
+        network=network,
+        providers=state.providers,
+        facts=facts,
+        capacities=device_capacities(facts.verdicts, len(facts.windows)),
+        carry_wei=carried.carry_wei,
+        gross_wei=dict(carried.gross_wei),
+        covered=covered,
+        past=Past(
+            clean_epochs=dict(carried.clean_epochs),
+            supply=carried.supply,
+            classes=dict(carried.classes),
+            unrestored=unrestored(waiting),
+        ),
     )
 
 
@@ -180,6 +193,16 @@ def _next_gross(
         for provider in providers
         if provider.provider_id in gross and not provider.retired
     )
+
+
+def _next_clean(
+    providers: Sequence[ProviderRecord],
+    lines: Sequence[RewardLine],
+    inputs: RewardInputs,
+    found: Iterable[FoundViolation],
+) -> tuple[tuple[ProviderId, int], ...]:
+    violated = frozenset(f.violation.provider_id for f in found)
+    return next_clean_epochs(inputs.past.clean_epochs, providers, lines, violated)
 
 
 def _next_plans(

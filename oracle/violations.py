@@ -8,15 +8,17 @@ proofs and double commitments earn nothing; what they cost is ComputeCourt's to 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, Network, PastViolation, RewardLine
+from swarm_chain.core.economics import ColumnShares, PenaltyParams
+from oracle.sanctions import escalated, slash_wei, suspension_for
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.kinds import Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Violation
-from swarm_chain.core.params import ColumnShares, Params, PenaltyParams
-from swarm_chain.core.units import BPS, Address, EpochNumber, ProviderId, Timestamp, Wei
+from swarm_chain.core.params import Params
+from swarm_chain.core.units import BPS, UINT64_MAX, Address, EpochNumber, ProviderId, Timestamp, Wei
 
 EVIDENCE_DOMAIN = "swarm/evidence/v1"
 Finding = dict[str, object]
@@ -70,9 +72,20 @@ def find_violations(inputs: ViolationInputs) -> tuple[FoundViolation, ...]:
 
 
 def next_history(
-    history: Iterable[PastViolation], found: Iterable[FoundViolation], epoch: EpochNumber, penalties: PenaltyParams
+    history: Iterable[PastViolation],
+    found: Iterable[FoundViolation],
+    epoch: EpochNumber,
+    penalties: PenaltyParams,
+    outstanding: Set[PastViolation] = frozenset(),
 ) -> tuple[PastViolation, ...]:
-    """Give the violations the next epoch must remember: those within escalation_epochs of it.
+    """Give the violations the next epoch must remember: those within escalation_epochs of it, or not yet restored.
+
+    Args:
+        history: what this epoch remembered.
+        found: violations of this epoch.
+        epoch: this one.
+        penalties: how far escalation looks back.
+        outstanding: violations whose restoration is still to come.
 
     Returns:
         Ordered by provider id, class, epoch.
@@ -87,54 +100,8 @@ def next_history(
         for f in found
     )
     oldest = epoch + 1 - penalties.escalation_epochs
-    kept = [v for v in (*history, *new) if v.epoch > oldest]
+    kept = [v for v in (*history, *new) if v.epoch > oldest or v in outstanding]
     return tuple(sorted(kept, key=lambda v: (v.provider_id, v.violation_class, v.epoch)))
-
-
-def escalated(least: Severity, earlier: int) -> Severity:
-    """Move one column right for the second violation of a class, two for the third; severe is the last column.
-
-    Args:
-        least: column of a first violation.
-        earlier: violations of the class within escalation_epochs before this one.
-    """
-    return Severity(min(least + min(earlier, 2), Severity.SEVERE))
-
-
-def slash_wei(stake_wei: Wei, violation_class: ViolationClass, severity: Severity, penalties: PenaltyParams) -> Wei:
-    """Price a violation from the stake at the reference block, rounded up: no stake is too small to lose a wei.
-
-    Args:
-        stake_wei: active and thawing stake.
-        violation_class: row of the slashing table.
-        severity: column; a warning is free.
-        penalties: the table.
-    """
-    rows = {
-        ViolationClass.PERFORMANCE: penalties.performance_bps,
-        ViolationClass.SECURITY: penalties.security_bps,
-        ViolationClass.PROTOCOL: penalties.protocol_bps,
-    }
-    return Wei(-(-stake_wei * _column(rows[violation_class], severity) // BPS))
-
-
-def suspension_for(violation_class: ViolationClass, severity: Severity, params: Params) -> int:
-    """Give the seconds a violation suspends for: whole epochs by class and column, none for a warning.
-
-    Args:
-        violation_class: performance or protocol; a report never finds a security violation.
-        severity: column.
-        params: the table and the length of an epoch.
-    """
-    rows = {
-        ViolationClass.PERFORMANCE: params.penalties.performance_suspended_epochs,
-        ViolationClass.PROTOCOL: params.penalties.protocol_suspended_epochs,
-    }
-    return _column(rows[violation_class], severity) * params.epoch.epoch_for
-
-
-def _column(shares: ColumnShares, severity: Severity) -> int:
-    return {Severity.WARNING: 0, Severity.PENALTY: shares.penalty, Severity.SEVERE: shares.severe}[severity]
 
 
 def _earlier(inputs: ViolationInputs) -> Mapping[tuple[ProviderId, ViolationClass], int]:
@@ -152,6 +119,7 @@ def _performance_charge(provider: ProviderRecord, line: RewardLine, inputs: Viol
         "availabilityBps": line.availability_bps,
         "limitBps": limit,
         "nodes": sorted(measured),
+        "maintenance": sorted([n, share] for n in provider.nodes if (share := inputs.facts.maintenance.get(n))),
     }
     return _Charge(
         violation_class=ViolationClass.PERFORMANCE,

@@ -1,5 +1,6 @@
 """Documents made on request from a published epoch: proofs, outcomes, the OpenZeppelin dump, and why a leaf is what it is."""
 
+from oracle.economy import CategoryWeight
 from oracle.model import FoundViolation, RewardLine
 from oracle.publish.fields import Json
 from oracle.publish.report import PublishedEpoch
@@ -174,26 +175,44 @@ def _pools_json(published: PublishedEpoch) -> Json:
         "offeredSeconds": pools.offered_seconds,
         "utilisationBps": pools.utilisation_bps,
         "poolWei": str(pools.pool_wei),
-        "computeWei": str(pools.compute_wei),
-        "carriedInWei": str(pools.carried_in_wei),
-        "totalWeight": str(pools.total_weight),
+        "categories": [
+            {
+                "category": one.category,
+                "poolWei": str(one.pool_wei),
+                "carriedInWei": str(one.carried_in_wei),
+                "totalWeight": str(one.total_weight),
+            }
+            for one in pools.categories
+        ],
         "carryOutWei": str(pools.carry_out_wei),
     }
 
 
 def _line_json(line: RewardLine) -> Json:
     return {
-        "unitsMtops": line.units_mtops,
-        "coveredMtops": line.covered_mtops,
-        "qualityBps": line.quality_bps,
-        "multiplierBps": line.multiplier_bps,
-        "weight": str(line.weight),
+        "weights": [_weight_json(weight) for weight in line.weights],
         "rewardWei": str(line.reward_wei),
         "availabilityBps": line.availability_bps,
         "excused": line.excused,
         "shortfallBps": line.shortfall_bps,
         "baseWei": str(line.base_wei),
         "penaltyWei": str(line.penalty_wei),
+    }
+
+
+def _weight_json(weight: CategoryWeight) -> Json:
+    multiplier = weight.multiplier
+    return {
+        "category": weight.category,
+        "units": str(weight.units),
+        "covered": str(weight.covered),
+        "qualityBps": weight.quality_bps,
+        "commitmentBps": multiplier.commitment_bps,
+        "scarcityBps": multiplier.scarcity_bps,
+        "tenureBps": multiplier.tenure_bps,
+        "adoptionBps": multiplier.adoption_bps,
+        "multiplierBps": multiplier.product_bps,
+        "weight": str(weight.weight),
     }
 
 

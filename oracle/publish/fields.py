@@ -91,6 +91,14 @@ def text(value: object, where: str) -> str:
     return value
 
 
+def choice(value: object, where: str, options: Iterable[str]) -> str:
+    """Read one of some words."""
+    known = sorted(options)
+    if not isinstance(value, str) or value not in known:
+        raise _refused(where, f"must be one of {', '.join(known)}")
+    return value
+
+
 def raw(value: object, where: str, size: int) -> bytes:
     """Read `size` bytes of lower-case 0x-hex."""
     if not isinstance(value, str) or not re.fullmatch(rf"0x[0-9a-f]{{{2 * size}}}", value):

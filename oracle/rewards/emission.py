@@ -1,7 +1,7 @@
 """How much an epoch may pay: emission by the closed form of the contract, scaled by demand, split into categories."""
 
+from swarm_chain.core.economics import RewardParams
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.params import RewardParams
 from swarm_chain.core.units import BPS, RAY, Bps, Wei
 
 

@@ -1,25 +1,25 @@
-"""Service-level penalties: what an epoch below the availability target costs, netted at settlement."""
+"""Service-level penalties: what an epoch below availability, error and response targets costs, netted at settlement."""
 
 from collections.abc import Mapping, Sequence
 
+from swarm_chain.core.economics import PenaltyParams
 from swarm_chain.core.model import ProviderRecord
-from swarm_chain.core.params import PenaltyParams
 from swarm_chain.core.units import BPS, Address, Bps, Timestamp, Wei
 
 NEW, RETIRED, SUSPENDED, WITHOUT_NODES, MAINTENANCE = "new", "retired", "suspended", "without_nodes", "maintenance"
 
 
-def excuse(provider: ProviderRecord, epoch_start: Timestamp, maintenance: frozenset[Address]) -> str:
+def excuse(provider: ProviderRecord, epoch_start: Timestamp, maintenance: Mapping[Address, Bps]) -> str:
     """Say why a provider owes no service this epoch, or nothing if it does.
 
     Args:
         provider: as the chain knew it at the reference block.
         epoch_start: first second of the epoch.
-        maintenance: nodes that announced to be away.
+        maintenance: bps of the epoch each node is excused for.
 
     Returns:
-        "suspended", "retired", "new" (registered after the epoch began), "without_nodes", "maintenance" (all its nodes)
-        or "".
+        "suspended", "retired", "new" (registered after the epoch began), "without_nodes", "maintenance" (all its nodes,
+        the whole epoch) or "".
     """
     if provider.suspended_until > epoch_start:
         return SUSPENDED
@@ -29,7 +29,8 @@ def excuse(provider: ProviderRecord, epoch_start: Timestamp, maintenance: frozen
         return NEW
     if not provider.nodes:
         return WITHOUT_NODES
-    return MAINTENANCE if maintenance.issuperset(provider.nodes) else ""
+    away = bool(maintenance) and all(maintenance.get(node, 0) >= BPS for node in provider.nodes)
+    return MAINTENANCE if away else ""
 
 
 def may_earn(excused: str) -> bool:
@@ -37,23 +38,36 @@ def may_earn(excused: str) -> bool:
     return excused in ("", NEW)
 
 
-def provider_availability(
-    provider: ProviderRecord, availability: Mapping[Address, Bps], maintenance: frozenset[Address]
-) -> Bps | None:
+def provider_availability(provider: ProviderRecord, availability: Mapping[Address, Bps]) -> Bps | None:
     """Average the availability of a provider's measured nodes, rounded up in its favour.
 
     Args:
         provider: names the nodes.
-        availability: bps by measured node.
-        maintenance: nodes that announced to be away; they do not count.
+        availability: bps by measured node, announced absence forgiven (`quality.judged_availability`).
 
     Returns:
         0 to 10000, or None if nobody measured any of its nodes: then there is nothing to hold against it.
     """
-    measured = [availability[node] for node in provider.nodes if node in availability and node not in maintenance]
+    measured = [availability[node] for node in provider.nodes if node in availability]
     if not measured:
         return None
     return Bps(-(-sum(measured) // len(measured)))
+
+
+def service_shortfall(provider: ProviderRecord, missed: Mapping[Address, Sequence[Bps]]) -> Bps:
+    """Average by how much a provider's measured services missed their levels, rounded down in its favour.
+
+    Args:
+        provider: names the nodes.
+        missed: bps by measured node, one number a category (`quality.service_shortfalls`).
+
+    Returns:
+        Bps; 0 if nobody measured any of its nodes.
+    """
+    if not missed:
+        return Bps(0)
+    numbers = [number for node in provider.nodes for number in missed.get(node, ())]
+    return Bps(sum(numbers) // len(numbers)) if numbers else Bps(0)
 
 
 def penalty_wei(base_wei: Wei, shortfall: Bps, limit_wei: Wei, penalties: PenaltyParams) -> Wei:
@@ -69,11 +83,16 @@ def penalty_wei(base_wei: Wei, shortfall: Bps, limit_wei: Wei, penalties: Penalt
     return Wei(min(base_wei * shortfall // BPS, base_wei * penalties.penalty_cap_bps // BPS, limit_wei))
 
 
-def shortfall_bps(availability: Bps | None, penalties: PenaltyParams) -> Bps:
-    """Give the bps below the availability target; none if not measured."""
-    if availability is None:
-        return Bps(0)
-    return Bps(max(penalties.availability_target_bps - availability, 0))
+def shortfall_bps(availability: Bps | None, missed: Bps, penalties: PenaltyParams) -> Bps:
+    """Add up what misses its target: availability, and the errors and responses of services; at most the cap.
+
+    Args:
+        availability: bps; None if not measured, which misses nothing.
+        missed: bps, `service_shortfall`.
+        penalties: target of availability, and the cap.
+    """
+    absent = 0 if availability is None else max(penalties.availability_target_bps - availability, 0)
+    return Bps(min(absent + missed, penalties.penalty_cap_bps))
 
 
 def cap_total(amounts: Sequence[Wei], cap_wei: Wei) -> list[Wei]:

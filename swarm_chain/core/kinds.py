@@ -11,6 +11,16 @@ class HardwareClass(IntEnum):
     STORAGE = 3
 
 
+class Category(StrEnum):
+    """What nodes prove and are paid for; the order is the one in which a carried remainder finds its pool."""
+
+    COMPUTE = "compute"
+    SERVING = "serving"
+    STORAGE = "storage"
+    NETWORK = "network"
+    MEMORY = "memory"
+
+
 class JobKind(IntEnum):
     """Kinds of jobs (JobEscrow.post)."""
 

@@ -2,9 +2,17 @@
 
 import tomllib
 from dataclasses import asdict, dataclass, fields
-from itertools import pairwise
 from typing import Any, TypeVar
 
+from swarm_chain.core.economics import (
+    MaintenanceParams,
+    PenaltyParams,
+    RewardParams,
+    ServiceLevels,
+    StakeParams,
+    reward_rules,
+    stake_rules,
+)
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import BPS, Bps, Wei
@@ -48,68 +56,6 @@ class LivenessParams:
     heartbeat_for: int
     grace_for: int
     message_for: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StakeParams:
-    """Minimum stake, unbonding and buckets."""
-
-    minimum_wei: Wei
-    per_tops_wei: Wei
-    unbonding_for: int
-    min_unbonding_for: int
-    max_unbonding_for: int
-    grace_for: int
-    provider_bucket_bps: Bps
-    global_bucket_bps: Bps
-    bucket_for: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolShares:
-    """Share of the epoch's pool each category gets, bps; together 10000."""
-
-    compute: Bps
-    serving: Bps
-    storage: Bps
-    network: Bps
-    memory: Bps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RewardParams:
-    """Emission, pools and quality tables (economics.md, Epoch reward). Tables are (input bps, output bps), ascending."""
-
-    emission_first_wei: Wei
-    emission_decay_ray: int
-    base_bps: Bps
-    pools_bps: PoolShares
-    max_penalty_per_epoch_wei: Wei
-    availability_table: tuple[tuple[int, int], ...]
-    multiplier_cap_bps: Bps
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnShares:
-    """One row of the slashing table: what the penalty and the severe column cost."""
-
-    penalty: int
-    severe: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyParams:
-    """Service-level penalties and the slashing table (economics.md, Slashing)."""
-
-    availability_target_bps: Bps
-    penalty_cap_bps: Bps
-    downtime_limit_bps: Bps
-    escalation_epochs: int
-    performance_bps: ColumnShares
-    security_bps: ColumnShares
-    protocol_bps: ColumnShares
-    performance_suspended_epochs: ColumnShares
-    protocol_suspended_epochs: ColumnShares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +126,9 @@ class Params:
     liveness: LivenessParams
     stake: StakeParams
     rewards: RewardParams
+    services: ServiceLevels
     penalties: PenaltyParams
+    maintenance: MaintenanceParams
     court: CourtParams
     compute_court: ComputeCourtParams
     escrow: EscrowParams
@@ -237,27 +185,23 @@ def _integer(value: Any, where: str) -> int:
 
 
 def _check(params: Params) -> None:
-    pools = params.rewards.pools_bps
     rules = {
-        "category pools must add up to 10000": sum(asdict(pools).values()) == BPS,
         "a conviction takes nothing, or more than everything": 0 < params.compute_court.slash_bps <= BPS
         and params.compute_court.bounty_bps <= BPS,
         "quorum must be above half of the members": params.governance.members
         < 2 * params.governance.quorum
         <= 2 * params.governance.members,
         "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
-        "tables must ascend from 0 to 10000": _ascends(params.rewards.availability_table),
+        **reward_rules(params.rewards),
+        **stake_rules(params.stake),
+        "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0
+        and params.maintenance.budget_epochs > 0,
         "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,
     }
     broken = [rule for rule, holds in rules.items() if not holds]
     if broken:
         raise InvalidInputError(f"params {params.name}: {'; '.join(broken)}")
     check_windows(params)
-
-
-def _ascends(table: tuple[tuple[int, int], ...]) -> bool:
-    inputs = [x for x, _ in table]
-    return len(table) >= 2 and inputs[0] == 0 and inputs[-1] == BPS and all(a < b for a, b in pairwise(inputs))
 
 
 def _texts(value: Any) -> Any:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle.economy import Supply
 from oracle.model import Arrival, EpochState, JobFinding, Observation, PastViolation, Plan, RollCall
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from oracle.publish.fields import MAX_SAFE
@@ -16,7 +17,7 @@ from oracle.publish.shards import parse_shards, shard_bytes
 from oracle.publish.state import parse_state, state_bytes
 from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_address
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
+from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
 from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
 from tests.oracle_world import NETWORK, Device, provider, scene
@@ -65,12 +66,24 @@ def states(draw: st.DrawFn) -> EpochState:
             st.tuples(safe, st.sampled_from(list(ViolationClass)), uint32), st.sampled_from(list(Severity)), max_size=4
         )
     )
+    cells = st.tuples(st.integers(0, 4), st.binary(min_size=8, max_size=8), st.integers(0, 255))
+    supply = draw(st.dictionaries(cells, wei, max_size=4))
+    clean = draw(st.dictionaries(safe, st.integers(1, 2**32 - 1), max_size=4))
+    classes = draw(st.dictionaries(st.integers(0, 255), uint32, max_size=3))
     plans = draw(st.dictionaries(st.tuples(addresses, st.integers(0, 63)), st.integers(1, 1024), max_size=4))
     ordered = sorted(plans.items(), key=lambda item: (address_bytes(item[0][0]), item[0][1]))
     return EpochState(
         epoch=EpochNumber(draw(uint32)),
         carry_wei=draw(wei),
         gross_wei=tuple((ProviderId(number), gross[number]) for number in sorted(gross)),
+        clean_epochs=tuple((ProviderId(number), clean[number]) for number in sorted(clean)),
+        supply=tuple(
+            Supply(
+                category=list(Category)[place], region=region, hardware_class=kind, units=supply[place, region, kind]
+            )
+            for place, region, kind in sorted(supply)
+        ),
+        classes=tuple((kind, EpochNumber(classes[kind])) for kind in sorted(classes)),
         violations=tuple(
             PastViolation(
                 provider_id=ProviderId(number), violation_class=kind, severity=past[key], epoch=EpochNumber(epoch)

@@ -114,7 +114,9 @@ def test_settlement_when_epochs_follow_then_conserves_grows_and_stays_bounded(
         assert settled.total_reward_wei == rewarded + sum(leaf.cum_reward_wei for leaf in before)
         # the pool is split without loss
         pools = settled.pools
-        assert rewarded + pools.carry_out_wei == pools.compute_wei + pools.carried_in_wei
+        shared = sum(one.pool_wei + one.carried_in_wei for one in pools.categories)
+        kept = 0 if pools.categories else previous.state.carry_wei if previous else 0
+        assert rewarded + pools.carry_out_wei == shared + kept
         # sums only grow
         for old, new in zip(before, leaves, strict=False):
             assert new.cum_reward_wei >= old.cum_reward_wei

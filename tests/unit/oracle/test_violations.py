@@ -8,14 +8,8 @@ import pytest
 
 from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, PastViolation
 from oracle.rewards.lines import RewardInputs, reward_epoch
-from oracle.violations import (
-    ViolationInputs,
-    escalated,
-    find_violations,
-    next_history,
-    slash_wei,
-    suspension_for,
-)
+from oracle.sanctions import escalated, slash_wei, suspension_for
+from oracle.violations import ViolationInputs, find_violations, next_history
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Verdict
@@ -117,7 +111,7 @@ def test_violation_when_excused_then_absence_is_none(changes: dict[str, Any]) ->
 
 
 def test_violation_when_in_maintenance_or_unmeasured_then_absence_is_none() -> None:
-    away = frozenset({address("a")})
+    away = {address("a"): Bps(10_000)}
 
     assert _find((provider(1, "a"),), availability={address("a"): Bps(0)}, maintenance=away) == ()
     assert _find((provider(1, "a"),)) == ()
@@ -259,7 +253,13 @@ def test_evidence_when_hashed_then_canonical_and_complete() -> None:
     assert canonical_json(document) == found.evidence
     assert keccak(found.evidence) == found.violation.evidence_hash
     assert found.violation.offence_at == NETWORK.epoch_end(EPOCH)
-    finding = {"kind": "downtime", "availabilityBps": 4000, "limitBps": 5000, "nodes": [[address("m"), 4000]]}
+    finding = {
+        "kind": "downtime",
+        "availabilityBps": 4000,
+        "limitBps": 5000,
+        "nodes": [[address("m"), 4000]],
+        "maintenance": [],
+    }
     assert document == {
         "domain": "swarm/evidence/v1",
         "chainId": NETWORK.chain_id,

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from oracle.economy import Supply
 from oracle.model import EpochState, PastViolation, Plan
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from oracle.publish.json_codec import (
@@ -22,7 +23,7 @@ from oracle.publish.shards import LEAVES_PER_SHARD, parse_shards, shard_bytes
 from oracle.publish.state import parse_state, state_bytes
 from swarm_chain.core.encoding import canonical_json
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import Severity, ViolationClass
+from swarm_chain.core.kinds import Category, Severity, ViolationClass
 from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import SettlementLeaf
 from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei
@@ -36,6 +37,12 @@ STATE = EpochState(
     epoch=EpochNumber(3),
     carry_wei=Wei(2**100),
     gross_wei=((ProviderId(1), Wei(5)), (ProviderId(4), Wei(UINT128_MAX))),
+    clean_epochs=((ProviderId(1), 3), (ProviderId(4), 1)),
+    supply=(
+        Supply(category=Category.COMPUTE, region=b"eu-west\0", hardware_class=2, units=UINT128_MAX),
+        Supply(category=Category.SERVING, region=b"eu-east\0", hardware_class=1, units=0),
+    ),
+    classes=((1, EpochNumber(0)), (2, EpochNumber(3))),
     violations=(
         PastViolation(
             provider_id=ProviderId(1),
@@ -139,6 +146,15 @@ def test_bundle_when_changed_then_refused(change: Callable[[Any], object]) -> No
         lambda s: s["grossWei"].reverse(),
         lambda s: s["grossWei"].append(s["grossWei"][-1]),
         lambda s: s["grossWei"][0].__setitem__(1, 5),
+        lambda s: s["cleanEpochs"].reverse(),
+        lambda s: s["cleanEpochs"][0].__setitem__(1, 0),
+        lambda s: s["supply"].reverse(),
+        lambda s: s["supply"][0].__setitem__(0, "mining"),
+        lambda s: s["supply"][0].__setitem__(0, ["compute"]),
+        lambda s: s["supply"][0].__setitem__(1, "0x00"),
+        lambda s: s["supply"][0].__setitem__(3, 5),
+        lambda s: s["classes"].reverse(),
+        lambda s: s["classes"][0].__setitem__(0, 256),
         lambda s: s["violations"][0].__setitem__(1, 4),
         lambda s: s["violations"][0].__setitem__(2, 0),
         lambda s: s["plans"][0].__setitem__(4, 0),

@@ -8,7 +8,7 @@ import pytest
 from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.rewards.weights import device_capacities
-from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.model import ProviderRecord, Verdict
 from swarm_chain.core.units import WEI_PER_SWM, Bps, EpochNumber, JobId, Mtops, ProviderId, Timestamp, Wei, WindowId
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
@@ -58,8 +58,8 @@ def test_reward_when_stake_covers_less_than_proven_then_capped() -> None:
     poor = provider(1, "a", stake_swm=1001)  # covers 20 mtops
     _, lines = _reward((poor, provider(2, "b")), _facts({"a": 80, "b": 20}))
 
-    assert lines[0].units_mtops == 80
-    assert lines[0].covered_mtops == 20
+    (weight,) = lines[0].weights
+    assert (weight.category, weight.units, weight.covered) == (Category.COMPUTE, 80, 20)
     assert lines[0].reward_wei == lines[1].reward_wei
 
 
@@ -83,7 +83,7 @@ def test_reward_when_nobody_proved_anything_then_stays_unminted_and_carry_is_kep
     pools, lines = _reward((provider(1, "a"),), _facts({}), carry_wei=Wei(5))
 
     assert lines[0].reward_wei == 0
-    assert (pools.compute_wei, pools.carry_out_wei) == (0, 5)
+    assert (pools.categories, pools.carry_out_wei) == ((), 5)
 
 
 def test_reward_when_a_remainder_was_carried_then_it_opens_the_pool() -> None:
@@ -129,7 +129,7 @@ def test_penalty_when_registered_during_the_epoch_then_none() -> None:
 
 
 def test_penalty_when_in_announced_maintenance_then_none() -> None:
-    facts = _facts({}, availability={address("a"): Bps(0)}, maintenance=frozenset({address("a")}))
+    facts = _facts({}, availability={address("a"): Bps(0)}, maintenance={address("a"): Bps(10_000)})
     _, lines = _reward((provider(1, "a"),), facts, gross_wei={ProviderId(1): Wei(10**21)})
 
     assert lines[0].excused == "maintenance"

@@ -10,6 +10,7 @@ from oracle.rewards.penalties import (
     may_earn,
     penalty_wei,
     provider_availability,
+    service_shortfall,
     shortfall_bps,
 )
 from swarm_chain.core.units import Bps, Timestamp, Wei
@@ -31,14 +32,17 @@ PENALTIES = PARAMS.penalties
     ],
 )
 def test_excuse_when_the_chain_says_so(changes: dict[str, Any], expected: str) -> None:
-    assert excuse(provider(1, "a", **changes), GENESIS_AT, frozenset()) == expected
+    assert excuse(provider(1, "a", **changes), GENESIS_AT, {}) == expected
 
 
 def test_excuse_when_all_nodes_are_in_maintenance_then_excused_but_not_for_some() -> None:
     both = provider(1, "a", "b")
 
-    assert excuse(both, GENESIS_AT, frozenset({address("a"), address("b")})) == "maintenance"
-    assert excuse(both, GENESIS_AT, frozenset({address("a")})) == ""
+    whole = {address("a"): Bps(10_000), address("b"): Bps(10_000)}
+
+    assert excuse(both, GENESIS_AT, whole) == "maintenance"
+    assert excuse(both, GENESIS_AT, {**whole, address("b"): Bps(9999)}) == "", "part of the epoch is no whole epoch"
+    assert excuse(both, GENESIS_AT, {address("a"): Bps(10_000)}) == ""
 
 
 def test_may_earn_when_new_but_not_when_suspended() -> None:
@@ -50,20 +54,30 @@ def test_may_earn_when_new_but_not_when_suspended() -> None:
 def test_availability_when_nodes_differ_then_average_rounded_up() -> None:
     both = provider(1, "a", "b", "unmeasured")
 
-    assert provider_availability(both, {address("a"): Bps(10_000), address("b"): Bps(9999)}, frozenset()) == 10_000
+    assert provider_availability(both, {address("a"): Bps(10_000), address("b"): Bps(9999)}) == 10_000
 
 
-def test_availability_when_one_node_is_in_maintenance_then_left_out() -> None:
-    both = provider(1, "a", "b")
-    measured = {address("a"): Bps(10_000), address("b"): Bps(0)}
-
-    assert provider_availability(both, measured, frozenset({address("b")})) == 10_000
-    assert provider_availability(both, {}, frozenset()) is None
+def test_availability_when_nobody_measured_then_unknown() -> None:
+    assert provider_availability(provider(1, "a", "b"), {}) is None
 
 
 @pytest.mark.parametrize(("availability", "expected"), [(None, 0), (10_000, 0), (9990, 0), (9989, 1), (0, 9990)])
 def test_shortfall_when_below_target_then_the_difference(availability: int | None, expected: int) -> None:
-    assert shortfall_bps(None if availability is None else Bps(availability), PENALTIES) == expected
+    assert shortfall_bps(None if availability is None else Bps(availability), Bps(0), PENALTIES) == expected
+
+
+def test_shortfall_when_services_miss_their_levels_too_then_the_sum_up_to_the_cap() -> None:
+    assert shortfall_bps(Bps(9890), Bps(40), PENALTIES) == 140
+    assert shortfall_bps(None, Bps(40), PENALTIES) == 40
+    assert shortfall_bps(Bps(0), Bps(20_000), PENALTIES) == PENALTIES.penalty_cap_bps
+
+
+def test_service_shortfall_when_nodes_differ_then_the_average_of_measured_ones_rounded_down() -> None:
+    both = provider(1, "a", "b", "unmeasured")
+
+    assert service_shortfall(both, {address("a"): (Bps(10), Bps(0)), address("b"): (Bps(1),)}) == 3
+    assert service_shortfall(both, {address("stranger"): (Bps(10),)}) == 0
+    assert service_shortfall(both, {}) == 0
 
 
 def test_penalty_when_priced_then_base_times_shortfall_rounded_down_and_never_above_what_can_be_taken() -> None:
@@ -83,4 +97,4 @@ def test_cap_when_penalties_exceed_what_a_report_may_add_then_scaled_down() -> N
 def test_excuse_when_epoch_starts_later_then_the_same_provider_is_no_longer_new() -> None:
     young = provider(1, "a", registered_at=Timestamp(GENESIS_AT + 1))
 
-    assert excuse(young, Timestamp(GENESIS_AT + 60), frozenset()) == ""
+    assert excuse(young, Timestamp(GENESIS_AT + 60), {}) == ""

@@ -1,0 +1,68 @@
+"""Frozen values of the economy: how a node served, what it announced, and what a provider's work weighs."""
+
+from dataclasses import dataclass
+
+from swarm_chain.core.kinds import Category
+from swarm_chain.core.units import Address, Bps, Timestamp, Wei
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """That a node will be away from `starts_at` until `ends_at` (exclusive), as it said at `announced_at`; unix s."""
+
+    node: Address
+    starts_at: Timestamp
+    ends_at: Timestamp
+    announced_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """How one node served in one category: failed requests, bps, median response, us, and rating; None: not measured."""
+
+    error_bps: Bps | None = None
+    response_us: int | None = None
+    rating: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """Covered units that providers of one region (8 bytes) and hardware class brought to a category in an epoch."""
+
+    category: Category
+    region: bytes
+    hardware_class: int
+    units: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryPool:
+    """What a category shares: its part of the epoch's pool, the remainder it opens with, and the sum of weights."""
+
+    category: Category
+    pool_wei: Wei
+    carried_in_wei: Wei
+    total_weight: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Multiplier:
+    """Factors of a weight, bps, 10000 neutral; `product_bps` is what they come to, capped."""
+
+    commitment_bps: Bps
+    scarcity_bps: Bps
+    tenure_bps: Bps
+    adoption_bps: Bps
+    product_bps: Bps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryWeight:
+    """What a provider proved in a category, how much of it its stake covers, and what that weighs."""
+
+    category: Category
+    units: int
+    covered: int
+    quality_bps: Bps
+    multiplier: Multiplier
+    weight: int
