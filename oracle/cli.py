@@ -29,8 +29,8 @@ def run(
     from oracle.main import open_member, run_member
 
     session = session_of(ctx)
-    log_as_json()
     settings = load_settings(database_url=database_url, host=host, port=port)
+    log_as_json(settings.log_level)
     with open_member(settings, _connection(session, dry), session.settings.home) as member:
         run_member(member, settings, session.deployment)
 

@@ -1,7 +1,7 @@
 """Settings of a member beside those of the command line; the only place of the oracle that reads the environment."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -22,6 +22,8 @@ class OracleSettings(BaseSettings):
     poll_ms: Annotated[int, Field(ge=50, le=10_000)] = 250
     lease_for: Annotated[int, Field(ge=3, le=300)] = 15  # seconds until a standby takes over from a process that died
     replay_for: Annotated[int, Field(ge=10, le=86_400)] = 900  # seconds one training segment may take to replay
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    judge: Literal["auto", "numpy"] = "auto"  # auto: torch if it is the fastest that knows its answers; it costs 200 MB
     peers: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
 
     @property

@@ -23,9 +23,14 @@ class _OneJsonLine(logging.Formatter):
         return json.dumps(document)
 
 
-def log_as_json() -> None:
-    """Sends this process' logs to stderr as JSON, third-party warnings included."""
+def log_as_json(level: str = "info") -> None:
+    """Sends this process' logs to stderr as JSON, third-party warnings included.
+
+    Args:
+        level: the least that is said: debug, info, warning or error.
+    """
     structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,

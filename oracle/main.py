@@ -38,7 +38,7 @@ from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
-from swarm_chain.core.rowchain import Compute
+from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.units import Timestamp
 from swarm_chain.params import load_params
 from swarm_chain.ports import ChainReader, Signer
@@ -62,12 +62,13 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Others:
-    """What a member shares the work with: the other members, what it has told them, and how long its own lease lasts."""
+class Parts:
+    """What of a member follows from its settings: the other members, what it has told them, its lease, its judge."""
 
     peers: tuple[HttpPeer, ...]
     sign_log: SignLog
     lease_for: int
+    compute: Compute
 
 
 @contextmanager
@@ -93,8 +94,13 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         peers = tuple(HttpPeer(url) for url in settings.peer_urls)
         for peer in peers:
             stack.callback(peer.close)
-        others = Others(peers=peers, sign_log=SignLog(home / SIGN_LOG), lease_for=settings.lease_for)
-        member = _member(connection, network, engine, replays, others)
+        parts = Parts(
+            peers=peers,
+            sign_log=SignLog(home / SIGN_LOG),
+            lease_for=settings.lease_for,
+            compute=_judging_backend(settings.judge),
+        )
+        member = _member(connection, network, engine, replays, parts)
         stack.callback(member.keeper.give_back)
         yield member
 
@@ -199,9 +205,9 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
         scheduler.shutdown(wait=True)
 
 
-def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, others: Others) -> Member:
+def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, parts: Parts) -> Member:
     clock = SystemClock()
-    keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=others.lease_for * 1000)
+    keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=parts.lease_for * 1000)
     reader, first = connection.reader, connection.deployment.block
     follower = Follower(reader, first)
     archive = Archive(reader, engine, network, first)
@@ -215,7 +221,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         boot=_boot(),
     )
     signer = connection.signer
-    exchange = Exchange(others.peers, signer.address if signer else None)
+    exchange = Exchange(parts.peers, signer.address if signer else None)
     writer = Web3Writer(reader, signer) if signer else None
     return Member(
         network=network,
@@ -226,12 +232,12 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         archive=archive,
         desk=desk,
         clock=clock,
-        compute=_judging_backend(),
+        compute=parts.compute,
         replays=replays,
         entropy=secrets.token_bytes,
         metrics=Metrics(),
         exchange=exchange,
-        sign_log=others.sign_log,
+        sign_log=parts.sign_log,
         signer=signer,
         sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
     )
@@ -248,7 +254,8 @@ def _boot() -> str:
         return secrets.token_hex(16)  # where the system does not say, times of another process are never compared
 
 
-def _judging_backend() -> Compute:
-    choice = choose(candidates("cpu", JUDGE_THREADS), time.perf_counter_ns)
+def _judging_backend(which: str) -> Compute:
+    backends = (NumpyCompute(),) if which == "numpy" else candidates("cpu", JUDGE_THREADS)
+    choice = choose(backends, time.perf_counter_ns)
     log.info("compute_backend", chosen=choice.compute.name, rejected=choice.rejected)
     return choice.compute

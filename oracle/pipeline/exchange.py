@@ -147,13 +147,13 @@ class Exchange:
     def _ask_evidence(self, desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
         path, asked = f"/v1/epochs/{epoch}/evidence", self._known[peer.url].asked
         asked.forget_all_but(epoch)
+        _ask_windows(desk, peer, epoch)  # first: a proof is taken only for a commitment that is known
         missing = parse_inventory(peer.get_bytes(path)).without(inventory_of(desk, epoch))
         for portion in asked.patient(epoch, missing).portions(NAMES_AT_ONCE):
             answer = parse_evidence(peer.post_bytes(path, inventory_json(portion)))
             refused = hear_evidence(desk, epoch, answer)
             if refused:
                 log.info("heard_evidence_refused", peer=peer.url, epoch=epoch, messages=refused)
-        _ask_windows(desk, peer, epoch)
 
     def _ask_bundle(self, peer: Peer, epoch: EpochNumber) -> None:
         try:

@@ -7,20 +7,18 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from eth_account.hdaccount import key_from_seed, seed_from_mnemonic
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.units import WEI_PER_SWM
 from swarm_chain.devnet import Devnet
-from swarm_chain.devnet.chain import MNEMONIC
 from tests.chain_fixtures import ChainTools
+from tests.integration.oracle.committee import MEMBER_KEY
 from tests.integration.oracle.gate import Gate, running_gate
 from tests.integration.oracle.process import MemberProgram
 
 EPOCH_FOR = 60  # minimal preset
 FINAL_AFTER = 6
-MEMBER_KEY: bytes = key_from_seed(seed_from_mnemonic(MNEMONIC, passphrase=""), "m/44'/60'/0'/0/1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

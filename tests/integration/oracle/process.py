@@ -70,11 +70,19 @@ class MemberProgram:
         return self.home / f"member-{self.starts}.log"
 
     def start(self) -> None:
-        """Starts the member on a free port and waits until it serves."""
+        """Starts the member and waits until it serves."""
+        self.launch()
+        self.wait_for_start()
+
+    def launch(self) -> None:
+        """Starts the member on its port, a free one if it has none."""
         self.starts += 1
         with open(self.log_path, "wb") as log:
-            command = [str(SWARM), "oracle", "run", "--port", "0"]
+            command = [str(SWARM), "oracle", "run", "--port", self.settings.get("PORT", "0")]
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self.environment)
+
+    def wait_for_start(self) -> None:
+        """Waits until the member serves."""
         wait_until(lambda: bool(self.said("member_started")) or self.process_ended(), within_s=START_WITHIN_S)
         assert not self.process_ended(), self.log_path.read_text()
         self.url = f"http://127.0.0.1:{self.said('member_started')[0]['port']}"
@@ -109,6 +117,12 @@ class MemberProgram:
     def get(self, path: str) -> Any:
         """JSON answer of the member."""
         return httpx2.get(self.url + path, timeout=20).json()
+
+    def get_bytes(self, path: str) -> bytes:
+        """Bytes at a path."""
+        answer = httpx2.get(self.url + path, timeout=20)
+        assert answer.status_code == 200, answer.text
+        return answer.content
 
     def post(self, path: str, body: dict[str, object]) -> httpx2.Response:
         """Answer to a posted body."""

@@ -21,7 +21,7 @@ def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_na
     member = launch(chain.rpc_url)
     epoch = epochs.begin()
     member.start()
-    workers = [Worker(signer=node, member=member, params=load_params("minimal")) for node in nodes]
+    workers = [Worker(signer=node, members=(member,), params=load_params("minimal")) for node in nodes]
     _work_through(epoch, workers, member)
     epochs.end(epoch)
     wait_until(lambda: epochs.has_report(epoch), chain.mine)

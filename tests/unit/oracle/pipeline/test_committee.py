@@ -26,7 +26,7 @@ from oracle.publish.bundle import bundle_bytes, parse_bundle, signed_observation
 from oracle.publish.observation import signing_digest
 from oracle.store import documents
 from oracle.store.tables import proofs
-from swarm_chain.core.kinds import Outcome, ViolationClass
+from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.units import EpochNumber
 from tests.committee_world import CommitteeWorld
 from tests.member_world import ALICE, BOB, MemberWorld
