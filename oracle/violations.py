@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, Network, PastViolation, RewardLine
-from swarm_chain.core.economics import ColumnShares, PenaltyParams
 from oracle.sanctions import escalated, slash_wei, suspension_for
+from swarm_chain.core.economics import PenaltyParams
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.kinds import Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Violation
-from swarm_chain.core.params import Params
-from swarm_chain.core.units import BPS, UINT64_MAX, Address, EpochNumber, ProviderId, Timestamp, Wei
+from swarm_chain.core.units import Address, EpochNumber, ProviderId, Timestamp
 
 EVIDENCE_DOMAIN = "swarm/evidence/v1"
 Finding = dict[str, object]
