@@ -136,7 +136,7 @@ def _weight(
     multipliers: Multipliers,
 ) -> CategoryWeight:
     category, units, covered = counted
-    multiplier = multipliers.of(provider.provider_id, (category, provider.region, provider.hardware_class))
+    multiplier = multipliers.of(provider.provider_id, category, provider.region, provider.hardware_class)
     good = cover.best_first(graded, covered)
     return CategoryWeight(
         category=category,

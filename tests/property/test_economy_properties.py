@@ -215,7 +215,7 @@ def test_multiplier_when_the_past_is_any_then_bounded_and_tenure_never_lowers_it
         past = Past(clean_epochs={ProviderId(1): epochs}, supply=supply, classes=first)
         return (
             Multipliers(past, EPOCH, REWARDS)
-            .of(ProviderId(1), (Category.COMPUTE, b"eu-west\0", hardware_class))
+            .of(ProviderId(1), Category.COMPUTE, b"eu-west\0", hardware_class)
             .product_bps
         )
 

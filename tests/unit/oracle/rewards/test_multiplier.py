@@ -23,7 +23,7 @@ def _supply(units: int, region: bytes = EU, hardware_class: int = 1) -> Supply:
 
 
 def _product(epoch: int = 200, cell: tuple[Category, bytes, int] = CELL, **past: Any) -> int:
-    return Multipliers(Past(**{"classes": OLD, **past}), EpochNumber(epoch), REWARDS).of(FIRST, cell).product_bps
+    return Multipliers(Past(**{"classes": OLD, **past}), EpochNumber(epoch), REWARDS).of(FIRST, *cell).product_bps
 
 
 def test_multiplier_when_factors_multiply_then_capped() -> None:
