@@ -1,4 +1,4 @@
-"""The numbers of economics.md over arbitrary networks: monotone, bounded, free of order, never more than the budget."""
+"""The numbers of economics.md over arbitrary networks: monotone, bounded, free of order (invariants 39 to 42)."""
 
 from collections.abc import Mapping
 from dataclasses import replace

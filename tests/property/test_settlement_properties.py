@@ -1,4 +1,4 @@
-"""Settlement over arbitrary epochs: nothing is created, nothing depends on order, sums only grow (invariants 18, 23)."""
+"""Settlement over arbitrary epochs: nothing is created, nothing depends on order, sums only grow (invariants 18, 23, 39, 40)."""
 
 import os
 import subprocess
