@@ -58,7 +58,7 @@ class Multiplier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryWeight:
-    """What a provider proved in a category, how much of it its stake covers, and what that weighs."""
+    """What a provider proved in a category, how much of it its stake covers, the quality of that, and what it weighs."""
 
     category: Category
     units: int

@@ -66,6 +66,6 @@ def _granted(announced: Mapping[int, int], epoch: EpochNumber, network: Network)
     limits = network.params.maintenance
     granted: dict[int, int] = {}
     for number in sorted(announced):
-        used = sum(seconds for earlier, seconds in granted.items() if earlier > number - limits.budget_epochs)
+        used = sum(granted.get(earlier, 0) for earlier in range(number - limits.budget_epochs + 1, number))
         granted[number] = min(announced[number], limits.budget_for - used)
     return granted.get(epoch, 0)

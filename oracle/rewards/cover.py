@@ -1,6 +1,6 @@
 """How much capacity a stake covers: what lies above the minimum pays for units of all categories together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from swarm_chain.core.economics import GB_PER_TB, MIB_PER_GIB, MTOPS_PER_TOPS, StakeParams
 from swarm_chain.core.kinds import Category
@@ -24,24 +24,44 @@ def unit_price_wei(category: Category, stake: StakeParams) -> Wei:
     return Wei(prices.get(category, 0))
 
 
-def covered_units(
-    units: Mapping[Category, int], active_stake_wei: Wei, prices: Mapping[Category, Wei], minimum_wei: Wei
-) -> dict[Category, int]:
-    """Truncate proven units to what the stake covers; the same part of every category that takes stake, rounded down.
+def needed_wei(units: Iterable[tuple[Category, int]], prices: Mapping[Category, Wei]) -> Wei:
+    """Give the stake above the minimum that units of several categories take together."""
+    return Wei(sum(proven * prices[category] for category, proven in units))
+
+
+def covered_units(units: int, price_wei: Wei, needed: Wei, above_wei: int) -> int:
+    """Truncate proven units to what the stake covers: the same part of every category that takes stake, rounded down.
 
     Args:
-        units: proven units by category.
-        active_stake_wei: stake that is not thawing: what may leave covers nothing.
-        prices: stake a unit takes, by category; 0 takes none.
-        minimum_wei: what every provider stakes first; below it nothing is covered.
+        units: proven in one category.
+        price_wei: stake a unit of it takes; 0 takes the minimum alone.
+        needed: stake that the units of all categories take together, `needed_wei`.
+        above_wei: stake above the minimum, without what is thawing: what may leave covers nothing. Negative: the minimum
+            is not met, and nothing is covered.
 
     Returns:
-        Units of each category, at most the proven ones.
+        At most the proven units.
     """
-    above = active_stake_wei - minimum_wei
-    if above < 0:
-        return dict.fromkeys(units, 0)
-    needed = sum(proven * prices[category] for category, proven in units.items())
-    if needed <= above:
-        return dict(units)
-    return {category: proven * above // needed if prices[category] else proven for category, proven in units.items()}
+    if above_wei < 0:
+        return 0
+    if needed <= above_wei or not price_wei:
+        return units
+    return units * above_wei // needed
+
+
+def best_first(graded: Iterable[tuple[int, int]], covered: int) -> int:
+    """Fill what a stake covers with the best units first, so that bringing more of them never counts for less.
+
+    Args:
+        graded: (quality bps, units) of each node.
+        covered: units that count, at most their sum.
+
+    Returns:
+        Sum of counted units x quality.
+    """
+    counted = 0
+    for quality, units in sorted(graded, reverse=True):
+        taken = min(units, covered)
+        counted += taken * quality
+        covered -= taken
+    return counted

@@ -35,23 +35,20 @@ class RewardInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scales:
-    """What every provider of the epoch is weighed with, made once."""
+    """What every provider of the epoch is weighed with, made once; `presence` is the quality of each availability."""
 
     started_at: Timestamp
     work: Mapping[Category, Mapping[Address, int]]
     prices: Mapping[Category, Wei]
     multipliers: Multipliers
     availability: Mapping[Address, Bps]
+    presence: Mapping[int, int]
     factors: Mapping[tuple[Category, Address], Bps]
     missed: Mapping[Address, tuple[Bps, ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Weighed:
-    """A provider before the pools are split: why it is excused, and its weights."""
-
-    excused: str
-    weights: tuple[CategoryWeight, ...]
+# A provider before the pools are split: why it is excused, and its weights.
+_Weighed = tuple[str, tuple[CategoryWeight, ...]]
 
 
 def reward_epoch(inputs: RewardInputs) -> tuple[Pools, tuple[RewardLine, ...]]:
@@ -79,67 +76,75 @@ def reward_epoch(inputs: RewardInputs) -> tuple[Pools, tuple[RewardLine, ...]]:
 def _scales(inputs: RewardInputs) -> _Scales:
     params, facts = inputs.network.params, inputs.facts
     proven = {Category.COMPUTE: weights.node_units(inputs.capacities), **facts.proven}
+    availability = quality.judged_availability(facts.availability, facts.maintenance)
+    table = params.rewards.availability_table
     return _Scales(
         started_at=inputs.network.epoch_start(facts.epoch),
         work={category: proven[category] for category in Category if proven.get(category)},
         prices={category: cover.unit_price_wei(category, params.stake) for category in Category},
         multipliers=Multipliers(inputs.past, facts.epoch, params.rewards),
-        availability=quality.judged_availability(facts.availability, facts.maintenance),
+        availability=availability,
+        presence={share: interpolate(table, share) for share in {BPS, *availability.values()}},
         factors=quality.service_factors(facts.services, params.services, params.rewards),
         missed=quality.service_shortfalls(facts.services, params.services),
     )
 
 
 def _weigh(provider: ProviderRecord, scales: _Scales, inputs: RewardInputs) -> _Weighed:
-    params = inputs.network.params
     excused = penalties.excuse(provider, scales.started_at, inputs.facts.maintenance)
-    proven = {
-        category: (units, scaled)
-        for category in scales.work
-        for units, scaled in (_quality_units(provider, category, scales, inputs),)
-        if units
-    }
+    proven = []
+    for category, work in scales.work.items():
+        graded = _graded(provider, category, work, scales)
+        if graded:
+            proven.append((category, sum(units for _, units in graded), graded))
     if not proven:
-        return _Weighed(excused=excused, weights=())
-    units = {category: plain for category, (plain, _) in proven.items()}
-    covered = cover.covered_units(units, provider.active_stake_wei, scales.prices, params.stake.minimum_wei)
-    earns = penalties.may_earn(excused)
-    return _Weighed(
-        excused=excused,
-        weights=tuple(
-            _weight(provider, category, (plain, scaled, covered[category] if earns else 0), scales)
-            for category, (plain, scaled) in proven.items()
-        ),
+        return excused, ()
+    needed = cover.needed_wei([(category, units) for category, units, _ in proven], scales.prices)
+    above = provider.active_stake_wei - inputs.network.params.stake.minimum_wei
+    if not penalties.may_earn(excused):
+        above = -1
+    return excused, tuple(
+        _weight(
+            provider,
+            (category, units, cover.covered_units(units, scales.prices[category], needed, above)),
+            graded,
+            scales.multipliers,
+        )
+        for category, units, graded in proven
     )
 
 
-def _quality_units(
-    provider: ProviderRecord, category: Category, scales: _Scales, inputs: RewardInputs
-) -> tuple[int, int]:
-    # A node nobody called the roll for is not marked down: its proofs show that it was there.
-    table, plain, scaled = inputs.network.params.rewards.availability_table, 0, 0
-    work = scales.work[category]
+def _graded(
+    provider: ProviderRecord, category: Category, work: Mapping[Address, int], scales: _Scales
+) -> list[tuple[int, int]]:
+    # (quality, units) of each node. One nobody called the roll for is not marked down: its proofs show that it was there.
+    graded = []
     for node in provider.nodes:
         units = work.get(node, 0)
         if units:
-            present = interpolate(table, scales.availability.get(node, BPS))
-            plain += units
-            scaled += units * (present * scales.factors.get((category, node), BPS) // BPS)
-    return plain, scaled
+            present = scales.presence[scales.availability.get(node, BPS)]
+            if scales.factors:
+                present = present * scales.factors.get((category, node), BPS) // BPS
+            graded.append((present, units))
+    return graded
 
 
 def _weight(
-    provider: ProviderRecord, category: Category, counted: tuple[int, int, int], scales: _Scales
+    provider: ProviderRecord,
+    counted: tuple[Category, int, int],
+    graded: Sequence[tuple[int, int]],
+    multipliers: Multipliers,
 ) -> CategoryWeight:
-    plain, scaled, covered = counted
-    multiplier = scales.multipliers.of(provider.provider_id, (category, provider.region, provider.hardware_class))
+    category, units, covered = counted
+    multiplier = multipliers.of(provider.provider_id, category, provider.region, provider.hardware_class)
+    good = cover.best_first(graded, covered)
     return CategoryWeight(
         category=category,
-        units=plain,
+        units=units,
         covered=covered,
-        quality_bps=Bps(scaled // plain),
+        quality_bps=Bps(good // covered if covered else 0),
         multiplier=multiplier,
-        weight=scaled * covered * multiplier.product_bps // (plain * BPS),
+        weight=good * multiplier.product_bps // BPS,
     )
 
 
@@ -151,8 +156,8 @@ def _pools(inputs: RewardInputs, weighed: Iterable[_Weighed]) -> Pools:
     utilisation = emission.utilisation_bps(paid, offered)
     pool = emission.pool_wei(emitted, utilisation, params.rewards.base_bps)
     totals = dict.fromkeys(Category, 0)
-    for one in weighed:
-        for weight in one.weights:
+    for _, held in weighed:
+        for weight in held:
             totals[weight.category] += weight.weight
     # What rounding left of the last pools opens the first of these; it was emitted then, so the schedule is never exceeded.
     carried = [inputs.carry_wei]
@@ -181,8 +186,8 @@ def _split(pools: Pools, weighed: Sequence[_Weighed]) -> tuple[list[Wei], Wei]:
     for pool in pools.categories:
         held = [
             (place, weight.weight)
-            for place, one in enumerate(weighed)
-            for weight in one.weights
+            for place, (_, proven) in enumerate(weighed)
+            for weight in proven
             if weight.category is pool.category
         ]
         split, rest = weights.shares(Wei(pool.pool_wei + pool.carried_in_wei), [weight for _, weight in held])
@@ -198,15 +203,16 @@ def _line(
     params = inputs.network.params.penalties
     availability = penalties.provider_availability(provider, scales.availability)
     missed = penalties.service_shortfall(provider, scales.missed)
-    shortfall = Bps(0) if weighed.excused else penalties.shortfall_bps(availability, missed, params)
+    excused, proven = weighed
+    shortfall = Bps(0) if excused else penalties.shortfall_bps(availability, missed, params)
     # The evidence is that of one epoch, so a report that covers several prices the shortfall at the reward of one.
     base = Wei(max(reward // inputs.covered, inputs.gross_wei.get(provider.provider_id, 0)))
     return RewardLine(
         provider_id=provider.provider_id,
-        weights=weighed.weights,
+        weights=proven,
         reward_wei=reward,
         availability_bps=availability,
-        excused=weighed.excused,
+        excused=excused,
         shortfall_bps=shortfall,
         base_wei=base,
         penalty_wei=penalties.penalty_wei(base, shortfall, Wei(provider.stake_wei + reward), params),

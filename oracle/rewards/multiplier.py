@@ -82,20 +82,24 @@ class Multipliers:
         self._past, self._epoch, self._rewards = past, epoch, rewards
         self._cells, self._empty = scarcities(past.supply, rewards)
         self._commitment = Bps(step(rewards.commitment_table, NO_LOCK))
-        self._known: dict[tuple[Cell, Bps, bool], Multiplier] = {}
+        self._known: dict[tuple[Category, bytes, int, int, bool], Multiplier] = {}
 
-    def of(self, provider_id: ProviderId, cell: Cell) -> Multiplier:
+    def of(self, provider_id: ProviderId, category: Category, region: bytes, hardware_class: int) -> Multiplier:
         """Give a provider's multiplier in a category.
 
         Args:
             provider_id: whose clean epochs count; one that is not restored has no multiplier.
-            cell: category, region and hardware class.
+            category: what it proved.
+            region: 8 bytes.
+            hardware_class: as registered.
         """
-        tenure = tenure_bps(self._past.clean_epochs.get(provider_id, 0), self._rewards)
-        key = cell, tenure, provider_id in self._past.unrestored
+        past = self._past
+        steps = past.clean_epochs.get(provider_id, 0) // self._rewards.tenure_epochs
+        key = category, region, hardware_class, steps, provider_id in past.unrestored
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._multiplier(*key)
+            tenure = tenure_bps(steps * self._rewards.tenure_epochs, self._rewards)
+            found = self._known[key] = self._multiplier((category, region, hardware_class), tenure, key[-1])
         return found
 
     def _multiplier(self, cell: Cell, tenure: Bps, unrestored: bool) -> Multiplier:

@@ -1,25 +1,29 @@
-"""Settlement over arbitrary epochs: nothing is created, nothing depends on order, sums only grow (invariants 18, 23)."""
+"""Settlement over arbitrary epochs: nothing is created, nothing depends on order, sums only grow (invariants 18, 23, 39, 40)."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.model import EpochFacts, PreviousEpoch, Settlement
+from oracle.economy import Service
+from oracle.model import EpochFacts, MemberEquivocation, PreviousEpoch, Settlement
 from oracle.publish.shards import parse_shards, shard_bytes
 from oracle.publish.state import parse_state, state_bytes
 from oracle.rewards.emission import cumulative_emission
 from oracle.rewards.weights import shares
 from oracle.settle import settle_epoch
-from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.model import ChainState, ProviderRecord, Verdict
 from swarm_chain.core.units import (
     WEI_PER_SWM,
+    ZERO_HASH,
     Address,
     Bps,
     EpochNumber,
@@ -32,9 +36,16 @@ from swarm_chain.core.units import (
 )
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, provider, ref_block
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 6
 OUTCOMES = st.sampled_from(list(Outcome))
+SERVICES = st.builds(
+    Service,
+    error_bps=st.none() | st.integers(0, 10_000).map(Bps),
+    response_us=st.none() | st.integers(0, 10**7),
+    rating=st.none() | st.integers(0, 100),
+)
 
 
 @st.composite
@@ -49,6 +60,8 @@ def provider_records(draw: st.DrawFn, count: int) -> tuple[ProviderRecord, ...]:
             registered_at=Timestamp(GENESIS_AT + draw(st.sampled_from((-100, 30, 90)))),
             suspended_until=Timestamp(GENESIS_AT + draw(st.sampled_from((-100, 30, 90)))),
             retired=draw(st.sampled_from((False, False, False, True))),
+            region=draw(st.sampled_from((b"eu-west\0", b"us-east\0"))),
+            hardware_class=draw(st.sampled_from((1, 2))),
         )
         for number in range(1, count + 1)
     )
@@ -56,13 +69,27 @@ def provider_records(draw: st.DrawFn, count: int) -> tuple[ProviderRecord, ...]:
 
 @st.composite
 def epoch_facts(draw: st.DrawFn, epoch: int, providers: tuple[ProviderRecord, ...]) -> EpochFacts:
-    """Verdicts of up to two windows and availabilities for the nodes of some providers."""
+    """Verdicts of up to two windows; availability, maintenance, other categories, services and equivocations of some."""
     nodes = [node for one in providers for node in one.nodes]
     windows = tuple(window_id(EpochNumber(epoch), number) for number in range(draw(st.integers(0, 2))))
     verdicts = tuple(_verdict(window, node, *draw(_findings())) for window in windows for node in nodes)
-    measured = draw(st.dictionaries(st.sampled_from(nodes), st.integers(0, 10_000))) if nodes else {}
-    availability = {node: Bps(share) for node, share in measured.items()}
-    return EpochFacts(epoch=EpochNumber(epoch), windows=windows, verdicts=verdicts, availability=availability)
+    if not nodes:
+        return EpochFacts(epoch=EpochNumber(epoch), windows=windows)
+    of_nodes, others = st.sampled_from(nodes), st.sampled_from([c for c in Category if c is not Category.COMPUTE])
+    shares = st.dictionaries(of_nodes, st.integers(0, 10_000).map(Bps))
+    return EpochFacts(
+        epoch=EpochNumber(epoch),
+        windows=windows,
+        verdicts=verdicts,
+        availability=draw(shares),
+        maintenance=draw(shares),
+        proven=draw(st.dictionaries(others, st.dictionaries(of_nodes, st.integers(0, 10**6)), max_size=3)),
+        services=draw(st.dictionaries(st.tuples(st.sampled_from(list(Category)), of_nodes), SERVICES, max_size=4)),
+        member_equivocations=tuple(
+            MemberEquivocation(member=owner, first=ZERO_HASH, second=Hash32(b"\1" * 32), epoch=EpochNumber(epoch))
+            for owner in draw(st.sets(st.sampled_from([one.owner for one in providers]), max_size=2))
+        ),
+    )
 
 
 def _findings() -> st.SearchStrategy[tuple[Outcome, int]]:
@@ -145,10 +172,21 @@ def test_settlement_when_facts_come_in_another_order_then_the_same(
     played: list[tuple[ChainState, EpochFacts]], shuffler: Random
 ) -> None:
     state, facts = played[-1]
-    verdicts, availability = list(facts.verdicts), list(facts.availability.items())
-    shuffler.shuffle(verdicts)
-    shuffler.shuffle(availability)
-    mixed = replace(facts, verdicts=tuple(verdicts), availability=dict(availability))
+
+    def mix(items: Iterable[T]) -> list[T]:
+        mixed = list(items)
+        shuffler.shuffle(mixed)
+        return mixed
+
+    mixed = replace(
+        facts,
+        verdicts=tuple(mix(facts.verdicts)),
+        availability=dict(mix(facts.availability.items())),
+        maintenance=dict(mix(facts.maintenance.items())),
+        proven={category: dict(mix(units.items())) for category, units in mix(facts.proven.items())},
+        services=dict(mix(facts.services.items())),
+        member_equivocations=tuple(mix(facts.member_equivocations)),
+    )
 
     assert settle_epoch(state, mixed, None, NETWORK) == settle_epoch(state, facts, None, NETWORK)
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from oracle.model import EpochFacts, JudgedJob, PreviousEpoch
+from oracle.model import EpochFacts, EpochState, JudgedJob, PastViolation, PreviousEpoch
 from oracle.publish.report import PublishedEpoch, build_report
 from oracle.settle import covered_epochs, open_jobs, settle_epoch
 from swarm_chain.core.errors import InconsistentError
-from swarm_chain.core.kinds import JobKind, JobState, Outcome
-from swarm_chain.core.model import ChainState, JobRecord, KeyRemoval
-from swarm_chain.core.units import EpochNumber, Hash32, JobId, ProviderId, Timestamp, Wei
+from swarm_chain.core.kinds import Category, JobKind, JobState, Outcome, Severity, ViolationClass
+from swarm_chain.core.model import ChainState, JobRecord, KeyRemoval, Verdict
+from swarm_chain.core.units import EpochNumber, Hash32, JobId, Mtops, ProviderId, Timestamp, Wei, window_id
 from tests.oracle_world import MEMBERS, NETWORK, Device, Scene, address, previous_of, provider, ref_block, scene
 
 PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory"), provider(4, "carol"))
@@ -154,3 +154,46 @@ def test_settle_when_the_previous_report_does_not_fit_then_stops(epoch: int, kno
 
     with pytest.raises(InconsistentError):
         settle_epoch(state, EpochFacts(epoch=EpochNumber(epoch)), before, NETWORK)
+
+
+def test_settle_when_epochs_follow_then_clean_epochs_supply_and_classes_are_carried_on() -> None:
+    first = _publish(scene(PROVIDERS, HONEST))
+    silent = scene(PROVIDERS, (HONEST[0], Device(node="bob", commits=False)), epoch=1, roll_calls={"bob": (0, 30)})
+    second = _publish(silent, previous_of(first)).settlement.next_state
+
+    assert first.settlement.next_state.clean_epochs == ((1, 1), (2, 1))
+    assert second.clean_epochs == ((1, 2),), "bob was absent, which starts it afresh"
+    (supply,) = second.supply
+    assert (supply.category, supply.region, supply.hardware_class) == (Category.COMPUTE, b"eu-west\0", 1)
+    assert supply.units == _proven_units(silent)
+    assert second.classes == ((1, 0),)
+
+
+def _proven_units(played: Scene) -> int:
+    """Mtops of the least window of the only device that proved anything."""
+    published = _publish(played)
+    return min(v.mtops for v in published.facts.verdicts if v.outcome is Outcome.PASSED)
+
+
+@pytest.mark.parametrize(("clean", "expected"), [(6, 10_000), (7, 11_000)])
+def test_settle_when_a_penalty_is_not_restored_then_no_multiplier_but_it_earns(clean: int, expected: int) -> None:
+    old = PastViolation(
+        provider_id=ProviderId(1),
+        violation_class=ViolationClass.PERFORMANCE,
+        severity=Severity.PENALTY,
+        epoch=EpochNumber(0),
+    )
+    carried = EpochState(
+        epoch=EpochNumber(49), carry_wei=Wei(0), violations=(old,), clean_epochs=((ProviderId(1), clean),)
+    )
+    before = PreviousEpoch(manifest_hash=Hash32(b"\1" * 32), leaves=(), state=carried)
+    window = window_id(EpochNumber(50), 0)
+    passed = Verdict(window_id=window, node=address("alice"), device=0, outcome=Outcome.PASSED, mtops=Mtops(5))
+    facts = EpochFacts(epoch=EpochNumber(50), windows=(window,), verdicts=(passed,))
+
+    settled = settle_epoch(replace(_state(), block=ref_block(50)), facts, before, NETWORK)
+
+    line = settled.lines[0]
+    assert line.weights[0].multiplier.product_bps == expected, "11000: the class is new"
+    assert line.reward_wei > 0
+    assert settled.next_state.violations == ((old,) if clean < 7 else ()), "remembered until it is restored"

@@ -8,7 +8,6 @@ import pytest
 
 from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, PastViolation
 from oracle.rewards.lines import RewardInputs, reward_epoch
-from oracle.sanctions import escalated, slash_wei, suspension_for
 from oracle.violations import ViolationInputs, find_violations, next_history
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
@@ -115,24 +114,6 @@ def test_violation_when_in_maintenance_or_unmeasured_then_absence_is_none() -> N
 
     assert _find((provider(1, "a"),), availability={address("a"): Bps(0)}, maintenance=away) == ()
     assert _find((provider(1, "a"),)) == ()
-
-
-@pytest.mark.parametrize(
-    ("least", "earlier", "expected"),
-    [
-        (Severity.WARNING, 0, Severity.WARNING),
-        (Severity.WARNING, 1, Severity.PENALTY),
-        (Severity.WARNING, 2, Severity.SEVERE),
-        (Severity.WARNING, 9, Severity.SEVERE),
-        (Severity.PENALTY, 0, Severity.PENALTY),
-        (Severity.PENALTY, 1, Severity.SEVERE),
-        (Severity.SEVERE, 5, Severity.SEVERE),
-    ],
-)
-def test_escalation_when_repeated_then_one_column_right_each_time(
-    least: Severity, earlier: int, expected: Severity
-) -> None:
-    assert escalated(least, earlier) is expected
 
 
 @pytest.mark.parametrize(
@@ -277,24 +258,6 @@ def test_violations_when_several_then_ordered_by_provider_class_and_evidence() -
     found = _find(low, availability=absent)
 
     assert [(f.violation.provider_id, f.violation.violation_class) for f in found] == [(1, 1), (1, 3), (2, 1), (2, 3)]
-
-
-@pytest.mark.parametrize("violation_class", list(ViolationClass))
-@pytest.mark.parametrize("severity", list(Severity))
-def test_price_when_read_from_the_table_then_rounded_up(violation_class: ViolationClass, severity: Severity) -> None:
-    table = {
-        PERFORMANCE: PARAMS.penalties.performance_bps,
-        ViolationClass.SECURITY: PARAMS.penalties.security_bps,
-        PROTOCOL: PARAMS.penalties.protocol_bps,
-    }[violation_class]
-    bps = {Severity.WARNING: 0, Severity.PENALTY: table.penalty, Severity.SEVERE: table.severe}[severity]
-
-    assert slash_wei(Wei(10_001), violation_class, severity, PARAMS.penalties) == (10_001 * bps + 9999) // 10_000
-
-
-def test_suspension_when_read_from_the_table_then_whole_epochs() -> None:
-    assert suspension_for(PERFORMANCE, Severity.WARNING, PARAMS) == 0
-    assert suspension_for(PERFORMANCE, Severity.SEVERE, PARAMS) == 7 * 60
 
 
 def test_history_when_carried_on_then_forgets_after_the_escalation_window() -> None:

@@ -5,12 +5,24 @@ from typing import Any
 
 import pytest
 
+from oracle.economy import Service
 from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.rewards.weights import device_capacities
 from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.model import ProviderRecord, Verdict
-from swarm_chain.core.units import WEI_PER_SWM, Bps, EpochNumber, JobId, Mtops, ProviderId, Timestamp, Wei, WindowId
+from swarm_chain.core.units import (
+    WEI_PER_SWM,
+    Address,
+    Bps,
+    EpochNumber,
+    JobId,
+    Mtops,
+    ProviderId,
+    Timestamp,
+    Wei,
+    WindowId,
+)
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
 
 COMPUTE_OF_EPOCH_0 = 100_000 * WEI_PER_SWM // 2 * 4000 // 10_000
@@ -154,3 +166,73 @@ def test_reward_when_epochs_were_missed_then_covers_their_emission_and_prices_on
     assert pools.emission_wei > 2 * 99_900 * WEI_PER_SWM
     assert pools.offered_seconds == 3 * 60
     assert lines[0].base_wei == lines[0].reward_wei // 3
+
+
+def _bps(availability: dict[str, int]) -> dict[Address, Bps]:
+    return {address(node): Bps(share) for node, share in availability.items()}
+
+
+def test_weight_when_nodes_differ_then_each_by_its_own_availability() -> None:
+    facts = _facts({"steady": 10, "flaky": 10}, availability=_bps({"steady": 10_000, "flaky": 9500}))
+    _, lines = _reward((provider(1, "steady", "flaky"),), facts)
+
+    assert (lines[0].weights[0].units, lines[0].weights[0].quality_bps) == (20, 7500)
+
+
+def test_weight_when_a_bad_node_joins_a_good_one_that_fills_the_stake_then_nothing_is_lost() -> None:
+    poor = provider(1, "good", "bad", stake_swm=1001)  # covers 20 mtops
+    alone = _facts({"good": 20, "other": 20})
+    both = _facts({"good": 20, "bad": 80, "other": 20}, availability=_bps({"good": 10_000, "bad": 9000}))
+
+    with_both, without = (_reward((poor, provider(2, "other")), facts)[1] for facts in (both, alone))
+
+    assert with_both[0].reward_wei == without[0].reward_wei
+    assert with_both[0].weights[0].quality_bps == 10_000
+
+
+def test_weight_when_a_node_was_not_called_then_its_proofs_speak() -> None:
+    _, lines = _reward((provider(1, "a"),), _facts({"a": 7}, availability={}))
+
+    assert lines[0].weights[0].quality_bps == 10_000
+
+
+def test_weight_when_a_node_is_anothers_then_nothing() -> None:
+    _, lines = _reward((provider(1),), _facts({"a": 7}))
+
+    assert lines[0].weights == ()
+
+
+def test_weight_when_services_were_measured_then_quality_follows_in_that_category_alone() -> None:
+    slow = {(Category.SERVING, address("a")): Service(response_us=200_000)}
+    proven = {Category.SERVING: {address("a"): 5}}
+    _, lines = _reward((provider(1, "a"),), _facts({"a": 10}, proven=proven, services=slow))
+
+    assert [(w.category, w.quality_bps) for w in lines[0].weights] == [
+        (Category.COMPUTE, 10_000),
+        (Category.SERVING, 8000),
+    ]
+    assert lines[0].shortfall_bps == 10_000, "twice as slow as owed"
+
+
+def test_reward_when_several_categories_are_proven_then_each_pool_is_shared_and_the_rest_stays_unminted() -> None:
+    proven = {Category.STORAGE: {address("b"): 3, address("a"): 1}, Category.MEMORY: {}}
+    pools, lines = _reward((provider(1, "a"), provider(2, "b")), _facts({"a": 10}, proven=proven), carry_wei=Wei(1))
+
+    assert [pool.category for pool in pools.categories] == [Category.COMPUTE, Category.STORAGE]
+    assert [pool.carried_in_wei for pool in pools.categories] == [1, 0]
+    storage = COMPUTE_OF_EPOCH_0 * 1500 // 4000
+    assert [line.reward_wei for line in lines] == [COMPUTE_OF_EPOCH_0 + 1 + storage // 4, storage * 3 // 4]
+
+
+def test_reward_when_only_a_later_category_is_proven_then_it_opens_with_the_remainder() -> None:
+    pools, lines = _reward(
+        (provider(1, "a"),), _facts({}, proven={Category.MEMORY: {address("a"): 1}}), carry_wei=Wei(9)
+    )
+
+    assert (pools.categories[0].category, pools.categories[0].carried_in_wei) == (Category.MEMORY, 9)
+    assert lines[0].reward_wei == COMPUTE_OF_EPOCH_0 // 4 + 9
+
+
+def test_facts_when_compute_is_said_instead_of_proven_then_refused() -> None:
+    with pytest.raises(ValueError, match="verdicts alone"):
+        _facts({}, proven={Category.COMPUTE: {address("a"): 10**9}})
