@@ -14,6 +14,7 @@ from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
 from oracle.store import evidence
+from oracle.store.outbox import attempts_of
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
@@ -30,6 +31,7 @@ def follow(member: Member) -> None:
     sight = member.follower.poll()
     if member.keeper.holds:
         _mark_windows(member, sight)
+        _warn_of_replica(member, sight)
     member.metrics.saw(sight, member.network.epoch_at(sight.now))
 
 
@@ -98,3 +100,17 @@ def _mark_windows(member: Member, sight: Sight) -> None:
         if window.state is WindowState.OPEN and evidence.first_sight(member.engine, window.window_id) is None:
             evidence.mark_seen(member.engine, window.window_id, seen)
             log.info("window_seen", window=window.window_id, block=window.opened_block)
+
+
+def _warn_of_replica(member: Member, sight: Sight) -> None:
+    for epoch, by in sight.facts.votes:
+        if by != member.address or epoch in member.foreign_votes or attempts_of(member.engine, f"epoch:{epoch}:vote"):
+            continue
+        member.foreign_votes.add(epoch)
+        member.metrics.voted_elsewhere()
+        log.error(
+            "second_replica",
+            epoch=epoch,
+            member=by,
+            fix="this key voted without this database: stop the other process that has it, unless the database was lost",
+        )
