@@ -22,8 +22,10 @@ log = structlog.get_logger()
 
 def keep_lease(member: Member) -> None:
     """Renews this process' right to act, or takes it once no other process has it."""
-    member.keeper.keep()
-    member.metrics.holds_lease(member.keeper.holds)
+    try:
+        member.keeper.keep()
+    finally:
+        member.metrics.holds_lease(member.keeper.holds)
 
 
 def follow(member: Member) -> None:

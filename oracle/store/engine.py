@@ -54,8 +54,8 @@ def open_store(url: str) -> Engine:
             code="foreign_store",
             exit_code=3,
         ) from error
-    if engine.dialect.name == "sqlite" and engine.url.database:
-        require_same = _same_file(Path(engine.url.database))
+    if engine.dialect.name == "sqlite":
+        require_same = _same_file(Path(engine.url.database or ""))
         for moment in ("do_connect", "checkout"):
             event.listen(engine, moment, require_same)
     return engine
@@ -110,17 +110,25 @@ def _engine(url: str) -> Engine:
         parsed = make_url(url)
         engine = create_engine(parsed, connect_args=_connect_args(parsed), **POOL)
     except (ArgumentError, ImportError) as error:
-        raise InvalidInputError(
-            "the database URL cannot be read",
-            fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
-            code="bad_database_url",
-            exit_code=3,
-        ) from error
+        raise _bad_url("the database URL cannot be read") from error
+    if engine.dialect.name not in _INSERTS:
+        raise _bad_url(f"a store cannot be kept in {engine.dialect.name}")
+    if engine.dialect.name == "sqlite" and (parsed.database or ":memory:").startswith((":memory:", "file:")):
+        raise _bad_url("a SQLite store needs the plain path of a file")
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _use_wal)
         event.listen(engine, "begin", _begin)
     watch(engine)
     return engine
+
+
+def _bad_url(message: str) -> InvalidInputError:
+    return InvalidInputError(
+        message,
+        fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
+        code="bad_database_url",
+        exit_code=3,
+    )
 
 
 def _connect_args(url: URL) -> dict[str, object]:

@@ -124,7 +124,7 @@ def test_open_when_file_and_folder_may_only_be_read_then_it_says_so() -> None:
 def test_server_when_it_dies_under_a_running_member_then_503_and_metrics_and_it_goes_on_once_it_is_back(
     tmp_path: Path, failing_server: PostgresServer
 ) -> None:
-    world = MemberWorld(tmp_path, failing_server.new_database())
+    world = MemberWorld(tmp_path, database_url=failing_server.new_database())
     cron = start_cron(world.member, POLL_MS)
     try:
         assert beat(world, 1) == (202, "")
@@ -147,7 +147,7 @@ def test_server_when_it_dies_under_a_running_member_then_503_and_metrics_and_it_
 def test_server_when_it_ends_every_connection_then_no_request_fails(
     tmp_path: Path, failing_server: PostgresServer
 ) -> None:
-    world = MemberWorld(tmp_path, failing_server.new_database())
+    world = MemberWorld(tmp_path, database_url=failing_server.new_database())
     assert beat(world, 1) == (202, "")
     failing_server.stop()
     failing_server.start()
@@ -159,7 +159,7 @@ def test_server_when_it_becomes_read_only_then_503_until_it_may_be_written(
     tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     url = postgres_server.new_database()
-    world, admin = MemberWorld(tmp_path, url), create_engine(url, isolation_level="AUTOCOMMIT")
+    world, admin = MemberWorld(tmp_path, database_url=url), create_engine(url, isolation_level="AUTOCOMMIT")
     for mode, want in (("on", (503, "store_read_only")), ("off", (202, ""))):
         with admin.connect() as connection:
             connection.execute(
