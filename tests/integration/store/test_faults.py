@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, event, text
+from structlog.testing import capture_logs
 
 from oracle.cron import start_cron
 from oracle.store import documents, evidence
@@ -152,6 +153,18 @@ def test_server_when_it_ends_every_connection_then_no_request_fails(
     failing_server.stop()
     failing_server.start()
     assert beat(world, 2) == (202, "")
+    world.close_down()
+
+
+def test_stop_when_the_server_is_away_then_the_member_ends_cleanly_and_the_lease_lapses_by_itself(
+    tmp_path: Path, failing_server: PostgresServer
+) -> None:
+    world = MemberWorld(tmp_path, database_url=failing_server.new_database())
+    failing_server.stop()
+    with capture_logs() as logs:
+        world.member.keeper.give_back()
+    assert [line["event"] for line in logs] == ["store_failed", "lease_not_released"]
+    assert not world.member.keeper.holds
     world.close_down()
 
 
