@@ -14,7 +14,7 @@ from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
 from oracle.store import evidence
-from oracle.store.outbox import attempts_of
+from oracle.store.outbox import was_signed
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
@@ -33,7 +33,6 @@ def follow(member: Member) -> None:
     sight = member.follower.poll()
     if member.keeper.holds:
         _mark_windows(member, sight)
-        _warn_of_replica(member, sight)
     member.metrics.saw(sight, member.network.epoch_at(sight.now))
 
 
@@ -42,6 +41,7 @@ def work(member: Member) -> None:
     if not member.keeper.holds:
         return
     sight, action = member.follower.sight, choose_action(member)
+    _warn_of_replica(member, sight)
     if isinstance(action, Wait):
         return
     name = type(action).__name__
@@ -106,7 +106,7 @@ def _mark_windows(member: Member, sight: Sight) -> None:
 
 def _warn_of_replica(member: Member, sight: Sight) -> None:
     for epoch, by in sight.facts.votes:
-        if by != member.address or epoch in member.foreign_votes or attempts_of(member.engine, f"epoch:{epoch}:vote"):
+        if by != member.address or epoch in member.foreign_votes or was_signed(member.engine, f"epoch:{epoch}:vote"):
             continue
         member.foreign_votes.add(epoch)
         member.metrics.voted_elsewhere()

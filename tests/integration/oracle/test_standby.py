@@ -44,9 +44,9 @@ def acts(program: MemberProgram) -> bool:
     return httpx2.get(f"{program.url}/readyz", timeout=20).status_code == 200
 
 
-def ended_epoch(epochs: Epochs) -> int:
-    """An epoch that is over and final, so that a member has its report to make."""
-    epoch = epochs.begin()
+def end_epoch(epochs: Epochs) -> int:
+    """Ends the running epoch, so that members that run have its report to make and a whole epoch to do it in."""
+    epoch = epochs.current
     epochs.end(epoch)
     return epoch
 
@@ -60,15 +60,16 @@ def test_holder_when_killed_around_its_vote_then_the_standby_completes_the_epoch
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica
 ) -> None:
     first, second = replica(gate.url), replica()
-    epoch = ended_epoch(epochs)
-    gate.faults = {VOTE: Fault.UNANSWERED, SUBMIT: Fault.LOST}
     first.start()
     second.start()
     assert second.said("standby")
+    gate.faults = {VOTE: Fault.UNANSWERED, SUBMIT: Fault.LOST}
+    epoch = end_epoch(epochs)
     wait_until(gate.met.is_set, chain.mine)
     first.kill()
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
     assert [line["token"] for line in second.said("lease_taken")] == [2]
+    assert not second.said("second_replica")
     require_once(epochs, epoch)
 
 
@@ -76,10 +77,10 @@ def test_holder_when_stopped_past_its_lease_and_woken_then_it_stands_by_and_vote
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica, database_url: str
 ) -> None:
     first, second = replica(gate.url), replica()
-    epoch = ended_epoch(epochs)
-    gate.faults[VOTE] = Fault.LOST
     first.start()
     second.start()
+    gate.faults[VOTE] = Fault.LOST
+    epoch = end_epoch(epochs)
     wait_until(gate.met.is_set, chain.mine)
     _stop_between_writes(first, database_url)
     gate.faults.clear()
@@ -96,7 +97,6 @@ def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_
     chain: Devnet, epochs: Epochs, replica: Replica
 ) -> None:
     programs = [replica() for _ in range(3)]
-    epoch = ended_epoch(epochs)
     for program in programs:
         program.start()
     for token in (1, 2):
@@ -105,6 +105,7 @@ def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_
         holder.kill()
         programs.remove(holder)
         wait_until(lambda: any(map(acts, programs)), chain.mine)
+    epoch = end_epoch(epochs)
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
     require_once(epochs, epoch)
 
@@ -135,7 +136,7 @@ def test_two_databases_of_one_key_when_both_act_then_the_chain_has_one_vote_and_
     programs = [launch(chain.rpc_url) for _ in range(2)]
     for program in programs:
         program.start()
-    epoch = ended_epoch(epochs)
+    epoch = end_epoch(epochs)
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
     wait_until(lambda: all(_knows_report(program, epoch) for program in programs), chain.mine)
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)

@@ -98,7 +98,8 @@ def test_roll_call_when_the_successor_runs_on_another_machine_then_a_node_has_it
 def test_vote_when_this_database_knows_nothing_of_it_then_an_operator_is_told_once(world: MemberWorld) -> None:
     with capture_logs() as logs:
         world.log("EpochOracle", "Voted", epoch=3, member=world.signer.address, reportHash=keccak(b"r"), support=1)
-        world.follow()
+        work(world.member)
+        work(world.member)
     assert [(line["epoch"], line["log_level"]) for line in logs if line["event"] == "second_replica"] == [(3, "error")]
     assert "swarm_foreign_votes_total 1.0" in world.client.get("/metrics").text
 
@@ -106,6 +107,7 @@ def test_vote_when_this_database_knows_nothing_of_it_then_an_operator_is_told_on
 def test_vote_when_another_member_made_it_then_nobody_is_told(world: MemberWorld) -> None:
     with capture_logs() as logs:
         world.log("EpochOracle", "Voted", epoch=3, member=ALICE.address, reportHash=keccak(b"r"), support=1)
+        work(world.member)
     assert [line for line in logs if line["event"] == "second_replica"] == []
 
 
