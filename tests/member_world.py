@@ -1,5 +1,6 @@
 """An oracle member in one process over a chain in memory: real keys, real HTTP application, real SQLite, no sockets."""
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,15 +65,25 @@ class MemberWorld:
         folder: where its database is.
         beside: another member on whose chain this one is; None for a chain of its own.
         name: of its key.
+        database_url: of another database than a SQLite file in that folder.
+        clock: of the machine it runs on.
     """
 
-    def __init__(self, folder: Path, beside: "MemberWorld | None" = None, name: str = "oracle") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        beside: "MemberWorld | None" = None,
+        name: str = "oracle",
+        *,
+        database_url: str | None = None,
+        clock: FakeClock | None = None,
+    ) -> None:
         self.folder = folder
         self.chain: FakeChain = beside.chain if beside else FakeChain()
-        self.clock = FakeClock()
+        self.clock = clock or FakeClock()
         self.signer = FakeSigner(name)
         self.network: Network = beside.network if beside else self._network()
-        self.engine = open_store(f"sqlite:///{folder / 'oracle.db'}")
+        self.engine = open_store(database_url or f"sqlite:///{folder / 'oracle.db'}")
         self.member = self._member()
         self.app = create_app(self.member, self.chain.deployment.contracts)
         self.client = TestClient(self.app, raise_server_exceptions=False)
@@ -188,6 +199,17 @@ class MemberWorld:
         """Body of a signed heartbeat."""
         signed = signature or key.sign_digest(heartbeat_digest(self.domain, heartbeat))
         return wire.heartbeat_body(heartbeat, signed)
+
+    def successor(self, boot: str) -> "MemberWorld":
+        """The same member in another process, which took over under a boot; this one stands by from now on."""
+        self.member.keeper.give_back()
+        other = copy(self)
+        keeper = LeaseKeeper(self.engine, self.clock, holder=f"process on {boot}", lasts_ms=NEVER_LAPSES_MS)
+        keeper.keep()
+        other.member = replace(self.member, keeper=keeper, desk=replace(self.member.desk, boot=boot))
+        other.app = create_app(other.member, self.chain.deployment.contracts)
+        other.client = TestClient(other.app, raise_server_exceptions=False)
+        return other
 
     def close_down(self) -> None:
         """Gives the database back."""

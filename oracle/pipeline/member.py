@@ -16,7 +16,7 @@ from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.transact import Sender
 from swarm_chain.core.rowchain import Compute
-from swarm_chain.core.units import Address, Hash32, Timestamp
+from swarm_chain.core.units import Address, EpochNumber, Hash32, Timestamp
 from swarm_chain.ports import ChainReader, Clock, Signer
 
 
@@ -61,6 +61,7 @@ class Member:
     signer: Signer | None = None
     sender: Sender | None = None
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
+    foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
     @property
     def address(self) -> Address | None:

@@ -17,6 +17,7 @@ class Metrics:
         self._epoch = Gauge("swarm_epoch", "Epoch of the latest block", registry=self.registry)
         self._lease = Gauge("swarm_lease_held", "1 while this process acts, 0 on standby", registry=self.registry)
         self._ticks = Counter("swarm_tick_failures", "Ticks that failed", ["entry", "code"], registry=self.registry)
+        self._foreign = Counter("swarm_foreign_votes", "Votes of this key not made here", registry=self.registry)
         self._actions = Counter("swarm_actions", "Actions performed", ["action"], registry=self.registry)
         self._verdicts = Counter("swarm_verdicts", "Verdicts", ["outcome", "reason"], registry=self.registry)
         self._judge = Histogram(
@@ -39,6 +40,10 @@ class Metrics:
     def tick_failed(self, entry: str, code: str) -> None:
         """Counts a tick that ended in an error."""
         self._ticks.labels(entry, code).inc()
+
+    def voted_elsewhere(self) -> None:
+        """Counts a vote of this member's key that its database knows nothing of."""
+        self._foreign.inc()
 
     def acted(self, action: str) -> None:
         """Counts an action of the cycle."""

@@ -14,6 +14,7 @@ from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
 from oracle.store import evidence
+from oracle.store.outbox import was_signed
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
@@ -21,8 +22,10 @@ log = structlog.get_logger()
 
 def keep_lease(member: Member) -> None:
     """Renews this process' right to act, or takes it once no other process has it."""
-    member.keeper.keep()
-    member.metrics.holds_lease(member.keeper.holds)
+    try:
+        member.keeper.keep()
+    finally:
+        member.metrics.holds_lease(member.keeper.holds)
 
 
 def follow(member: Member) -> None:
@@ -38,6 +41,7 @@ def work(member: Member) -> None:
     if not member.keeper.holds:
         return
     sight, action = member.follower.sight, choose_action(member)
+    _warn_of_replica(member, sight)
     if isinstance(action, Wait):
         return
     name = type(action).__name__
@@ -98,3 +102,17 @@ def _mark_windows(member: Member, sight: Sight) -> None:
         if window.state is WindowState.OPEN and evidence.first_sight(member.engine, window.window_id) is None:
             evidence.mark_seen(member.engine, window.window_id, seen)
             log.info("window_seen", window=window.window_id, block=window.opened_block)
+
+
+def _warn_of_replica(member: Member, sight: Sight) -> None:
+    for epoch, by in sight.facts.votes:
+        if by != member.address or epoch in member.foreign_votes or was_signed(member.engine, f"epoch:{epoch}:vote"):
+            continue
+        member.foreign_votes.add(epoch)
+        member.metrics.voted_elsewhere()
+        log.error(
+            "second_replica",
+            epoch=epoch,
+            member=by,
+            fix="this key voted without this database: stop the other process that has it, unless the database was lost",
+        )

@@ -10,9 +10,10 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, Table, create_engine, event, insert, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import ArgumentError, ProgrammingError
 
 from oracle.store.faults import watch
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
@@ -21,6 +22,10 @@ from swarm_chain.core.errors import InconsistentError, InvalidInputError, Unavai
 POOL = {"pool_pre_ping": True, "pool_size": 8, "max_overflow": 56}
 # A session whose process was stopped inside a transaction must not keep its locks longer than a lease lasts.
 POSTGRES_OPTIONS = "-c lock_timeout=10s -c statement_timeout=60s -c idle_in_transaction_session_timeout=10s"
+_INSERTS: dict[str, Callable[[Table], sqlite.Insert | postgresql.Insert]] = {
+    "sqlite": sqlite.insert,
+    "postgresql": postgresql.insert,
+}
 MIGRATION_LOCK = 0x5357414D  # any number, the same one in every process
 
 
@@ -49,8 +54,10 @@ def open_store(url: str) -> Engine:
             code="foreign_store",
             exit_code=3,
         ) from error
-    if engine.dialect.name == "sqlite" and engine.url.database:
-        event.listen(engine, "checkout", _same_file(Path(engine.url.database)))
+    if engine.dialect.name == "sqlite":
+        require_same = _same_file(Path(engine.url.database or ""))
+        for moment in ("do_connect", "checkout"):
+            event.listen(engine, moment, require_same)
     return engine
 
 
@@ -89,17 +96,13 @@ def migrate(engine: Engine, revision: str = "head", *, down: bool = False) -> No
 
 
 def insert_new(connection: Connection, table: Table, values: Mapping[str, object]) -> bool:
-    """Inserts a row unless its key exists; a savepoint keeps the transaction alive on every database.
+    """Inserts a row unless its key exists; if another transaction is about to insert it, waits for that one's end.
 
     Returns:
         True if the row is new.
     """
-    try:
-        with connection.begin_nested():
-            connection.execute(insert(table).values(**values))
-    except IntegrityError:
-        return False
-    return True
+    statement = _INSERTS[connection.dialect.name](table).values(**values).on_conflict_do_nothing()
+    return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount == 1
 
 
 def _engine(url: str) -> Engine:
@@ -107,17 +110,25 @@ def _engine(url: str) -> Engine:
         parsed = make_url(url)
         engine = create_engine(parsed, connect_args=_connect_args(parsed), **POOL)
     except (ArgumentError, ImportError) as error:
-        raise InvalidInputError(
-            "the database URL cannot be read",
-            fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
-            code="bad_database_url",
-            exit_code=3,
-        ) from error
+        raise _bad_url("the database URL cannot be read") from error
+    if engine.dialect.name not in _INSERTS:
+        raise _bad_url(f"a store cannot be kept in {engine.dialect.name}")
+    if engine.dialect.name == "sqlite" and (parsed.database or ":memory:").startswith((":memory:", "file:")):
+        raise _bad_url("a SQLite store needs the plain path of a file")
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _use_wal)
         event.listen(engine, "begin", _begin)
     watch(engine)
     return engine
+
+
+def _bad_url(message: str) -> InvalidInputError:
+    return InvalidInputError(
+        message,
+        fix="use sqlite:///path/oracle.db or postgresql+psycopg://user@host/name",
+        code="bad_database_url",
+        exit_code=3,
+    )
 
 
 def _connect_args(url: URL) -> dict[str, object]:
@@ -140,10 +151,10 @@ def _require_known_revision(connection: Connection, config: Config) -> None:
         )
 
 
-def _same_file(path: Path) -> Callable[[object, object, object], None]:
+def _same_file(path: Path) -> Callable[..., None]:
     kept = os.stat(path)
 
-    def require_same(_connection: object, _record: object, _proxy: object) -> None:
+    def require_same(*_event: object) -> None:
         # An open connection would go on writing to a deleted file, and a new one would make an empty one.
         if not path.exists() or not os.path.samestat(kept, os.stat(path)):
             raise UnavailableError(

@@ -67,6 +67,13 @@ def attempts_of(engine: Engine, key: str) -> tuple[tuple[SignedTx, str], ...]:
     )
 
 
+def was_signed(engine: Engine, prefix: str) -> bool:
+    """Whether any attempt at an intent whose key begins like this was ever kept."""
+    query = select(intents.c.key).where(intents.c.key.startswith(prefix, autoescape=True)).limit(1)
+    with engine.connect() as connection:
+        return connection.execute(query).first() is not None
+
+
 def mark_intent(engine: Engine, key: str, tx: SignedTx, state: str) -> None:
     """Records what the chain said of an attempt."""
     with writing(engine) as connection:

@@ -5,13 +5,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, insert, inspect, select, text
 
+from oracle.store import migrations
 from oracle.store.engine import migrate, open_store, writing
 from oracle.store.tables import metadata
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 
-REVISIONS = ("base", "0001", "0002", "0003", "0004")
+SCRIPTS = Path(migrations.__file__).parent
+REVISIONS = ("base", *sorted(script.revision for script in ScriptDirectory(str(SCRIPTS)).walk_revisions()))
 # Migrates down one revision and dies before the transaction ends.
 DIES_INSIDE = """
 import os, sys
@@ -125,6 +128,12 @@ def test_open_when_tables_of_another_program_are_there_then_it_is_refused(databa
 @pytest.mark.parametrize("url", ["oracle.db", "postgresql+nothing://host/name"])
 def test_open_when_the_url_is_wrong_then_it_says_so(url: str) -> None:
     with pytest.raises(InvalidInputError, match="cannot be read"):
+        open_store(url)
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:oracle.db?uri=true"])
+def test_open_when_the_store_would_have_no_file_then_it_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInputError, match="path of a file"):
         open_store(url)
 
 

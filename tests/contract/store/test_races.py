@@ -145,5 +145,5 @@ def test_transaction_when_it_fails_late_then_nothing_of_it_stays(engine: Engine)
 
     with pytest.raises(UnavailableError, match="in the middle"):
         fail_late()
-    assert new == [True, False], "a savepoint that failed must not end the transaction"
+    assert new == [True, False], "a key that exists must not end the transaction"
     assert evidence.last_heartbeats(engine, "boot 1") == {}

@@ -148,6 +148,13 @@ def test_outbox_when_attempts_are_stored_then_they_come_back_in_order_with_their
     for tx in attempts:
         outbox.store_intent(engine, "1:vote", tx, lambda _connection: None)
     outbox.mark_intent(engine, "1:vote", attempts[1], outbox.SUCCEEDED)
+    assert [outbox.was_signed(engine, prefix) for prefix in ("1:v", "1:vote", "1:votes", "11:v", "%")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     kept = outbox.attempts_of(engine, "1:vote")
     assert [(tx.hash, tx.raw, tx.max_fee_wei, state) for tx, state in kept] == [
         (attempts[0].hash, b"raw1", 11, outbox.STORED),

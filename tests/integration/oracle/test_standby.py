@@ -1,5 +1,6 @@
 """Two processes of one member on one database: one acts, and when it dies, hangs or stops, the other goes on."""
 
+import json
 import signal
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from swarm_chain.devnet import Devnet
+from tests.databases import POSTGRESQL
 from tests.integration.oracle.conftest import Epochs
 from tests.integration.oracle.gate import Fault, Gate, selector
 from tests.integration.oracle.process import MemberProgram, wait_until
@@ -19,6 +21,8 @@ LEASE_FOR = 3
 NEVER_LAPSES_FOR = 300
 
 Replica = Callable[..., MemberProgram]
+
+on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
 
 pytestmark = pytest.mark.usefixtures("nodes")
 
@@ -40,9 +44,9 @@ def acts(program: MemberProgram) -> bool:
     return httpx2.get(f"{program.url}/readyz", timeout=20).status_code == 200
 
 
-def ended_epoch(epochs: Epochs) -> int:
-    """An epoch that is over and final, so that a member has its report to make."""
-    epoch = epochs.begin()
+def end_epoch(epochs: Epochs) -> int:
+    """Ends the running epoch, so that members that run have its report to make and a whole epoch to do it in."""
+    epoch = epochs.current
     epochs.end(epoch)
     return epoch
 
@@ -56,15 +60,16 @@ def test_holder_when_killed_around_its_vote_then_the_standby_completes_the_epoch
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica
 ) -> None:
     first, second = replica(gate.url), replica()
-    epoch = ended_epoch(epochs)
-    gate.faults = {VOTE: Fault.UNANSWERED, SUBMIT: Fault.LOST}
     first.start()
     second.start()
     assert second.said("standby")
+    gate.faults = {VOTE: Fault.UNANSWERED, SUBMIT: Fault.LOST}
+    epoch = end_epoch(epochs)
     wait_until(gate.met.is_set, chain.mine)
     first.kill()
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
     assert [line["token"] for line in second.said("lease_taken")] == [2]
+    assert not second.said("second_replica")
     require_once(epochs, epoch)
 
 
@@ -72,10 +77,10 @@ def test_holder_when_stopped_past_its_lease_and_woken_then_it_stands_by_and_vote
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica, database_url: str
 ) -> None:
     first, second = replica(gate.url), replica()
-    epoch = ended_epoch(epochs)
-    gate.faults[VOTE] = Fault.LOST
     first.start()
     second.start()
+    gate.faults[VOTE] = Fault.LOST
+    epoch = end_epoch(epochs)
     wait_until(gate.met.is_set, chain.mine)
     _stop_between_writes(first, database_url)
     gate.faults.clear()
@@ -87,11 +92,11 @@ def test_holder_when_stopped_past_its_lease_and_woken_then_it_stands_by_and_vote
     assert not first.said("tick_crashed")
 
 
+@on_postgresql
 def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_time(
     chain: Devnet, epochs: Epochs, replica: Replica
 ) -> None:
     programs = [replica() for _ in range(3)]
-    epoch = ended_epoch(epochs)
     for program in programs:
         program.start()
     for token in (1, 2):
@@ -100,22 +105,16 @@ def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_
         holder.kill()
         programs.remove(holder)
         wait_until(lambda: any(map(acts, programs)), chain.mine)
+    epoch = end_epoch(epochs)
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
     require_once(epochs, epoch)
 
 
-def test_holder_when_it_stops_cleanly_then_the_standby_need_not_wait_for_the_lease_to_lapse(
+@on_postgresql
+def test_standby_when_asked_then_it_serves_everybody_but_takes_in_nothing_until_the_holder_stops(
     replica: Replica,
 ) -> None:
     first, second = replica(lease_for=NEVER_LAPSES_FOR), replica(lease_for=NEVER_LAPSES_FOR)
-    first.start()
-    second.start()
-    assert first.end(signal.SIGTERM) == 0
-    wait_until(lambda: acts(second), within_s=20)
-
-
-def test_standby_when_asked_then_it_serves_everybody_but_takes_in_nothing(replica: Replica) -> None:
-    first, second = replica(), replica()
     first.start()
     second.start()
     assert second.get("/readyz")["error"] == "standby"
@@ -126,19 +125,26 @@ def test_standby_when_asked_then_it_serves_everybody_but_takes_in_nothing(replic
         assert (answer.status_code, answer.json()["error"]) == (503, "standby"), path
         assert first.post(path, {}).status_code == 422, path
     done = second.run("--json", "oracle", "once", "--confirm")
-    assert (done.returncode, "standby" in done.stdout) == (4, True)
+    assert (done.returncode, json.loads(done.stdout)["error"]) == (4, "standby")
+    assert first.end(signal.SIGTERM) == 0
+    wait_until(lambda: acts(second), within_s=20)
 
 
-def test_two_databases_of_one_key_when_both_act_then_the_chain_has_one_vote_and_the_other_one_says_so(
+def test_two_databases_of_one_key_when_both_act_then_the_chain_has_one_vote_and_one_submission(
     chain: Devnet, epochs: Epochs, launch: Callable[[str], MemberProgram]
 ) -> None:
-    epoch = ended_epoch(epochs)
     programs = [launch(chain.rpc_url) for _ in range(2)]
     for program in programs:
         program.start()
+    epoch = end_epoch(epochs)
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
-    wait_until(lambda: any(program.said("second_replica") for program in programs), chain.mine)
-    require_once(epochs, epoch)
+    wait_until(lambda: all(_knows_report(program, epoch) for program in programs), chain.mine)
+    assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
+    assert not any(program.said("tick_crashed") for program in programs)
+
+
+def _knows_report(program: MemberProgram, epoch: int) -> bool:
+    return any(one["epoch"] == epoch for one in program.get("/v1/epochs")["epochs"])
 
 
 def _stop_between_writes(program: MemberProgram, database_url: str) -> None:
