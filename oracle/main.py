@@ -34,8 +34,8 @@ from oracle.pipeline.ticks import keep_lease
 from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.rpc import Web3Reader
-from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.adapters.connection import ChainConnection
+from swarm_chain.adapters.panel import Dissent
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.rowchain import Compute
@@ -56,7 +56,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class Connection:
     """The chain a member works on and the key it signs with; without a key it is a dry run."""
 
-    reader: Web3Reader
+    chain: ChainConnection
     deployment: Deployment
     signer: Signer | None
 
@@ -83,7 +83,7 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         UnavailableError: chain or database do not answer.
         InvalidInputError: deployment and preset do not fit, or the home folder cannot be made (exit 3).
     """
-    network = read_network(connection.reader, connection.deployment)
+    network = read_network(connection.chain.reader, connection.deployment)
     _make_home(home)
     with ExitStack() as stack:
         engine = open_store(settings.store_url(home))
@@ -156,6 +156,11 @@ def read_network(reader: ChainReader, deployment: Deployment) -> Network:
     return network_of(deployment, params, Timestamp(ends[0] - params.epoch.epoch_for))
 
 
+def log_dissent(dissent: Dissent) -> None:
+    """Tells the operator of an endpoint that was out-voted or did not answer."""
+    log.warning("rpc_outvoted", rpc=dissent.endpoint, operation=dissent.operation, reason=dissent.reason)
+
+
 def _epoch_end(reader: ChainReader, epoch: int) -> int:
     return cast(int, reader.call(ContractCall(contract="EpochOracle", function="epochEnd", args=(epoch,))))
 
@@ -202,7 +207,7 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
 def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, others: Others) -> Member:
     clock = SystemClock()
     keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=others.lease_for * 1000)
-    reader, first = connection.reader, connection.deployment.block
+    reader, first = connection.chain.reader, connection.deployment.block
     follower = Follower(reader, first)
     archive = Archive(reader, engine, network, first)
     desk = Desk(
@@ -216,7 +221,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     )
     signer = connection.signer
     exchange = Exchange(others.peers, signer.address if signer else None)
-    writer = Web3Writer(reader, signer) if signer else None
+    writer = connection.chain.writer(signer) if signer else None
     return Member(
         network=network,
         engine=engine,

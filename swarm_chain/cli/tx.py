@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
+from swarm_chain.adapters.sender import WaitPolicy, send_and_wait
 from swarm_chain.cli.amounts import format_eth, highest_cost, parse_amount
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.keys import own_address
@@ -99,7 +99,7 @@ def send(session: Session, intent: Intent) -> TxOutcome:
     keyless = unsigned is not None or bool(options.get("dry_run"))
     key = None if keyless else lambda: session.signer
     signer = AskingSigner(address, key, _approval(session, intent, address), _cap(options))
-    writer = Web3Writer(session.reader, signer)
+    writer = session.chain.writer(signer)
     if keyless:
         writer.prepare(intent.call)
         _end(session, _written(unsigned, signer, intent) if unsigned else _simulated(signer, intent))

@@ -22,6 +22,8 @@ class Proxy:
     refuse: dict[str, dict[str, Any]] = field(default_factory=dict)
     swallow: set[str] = field(default_factory=set)
     edit: dict[str, Any] = field(default_factory=dict)
+    twist: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    stall: threading.Event | None = None
     status: int = 200
     body: bytes | None = None
     max_log_blocks: int = 10**9
@@ -35,6 +37,8 @@ class Proxy:
         """The JSON-RPC answer to one request."""
         method = request["method"]
         self.calls.append(method)
+        if self.stall is not None:
+            self.stall.wait(30)
         frame = {"jsonrpc": "2.0", "id": request["id"]}
         if method in self.refuse:
             return frame | {"error": self.refuse[method]}
@@ -48,6 +52,8 @@ class Proxy:
         if method in self.swallow:
             # The node took it, but the line broke before its answer.
             raise ConnectionAbortedError
+        if method in self.twist and answer.get("result") is not None:
+            return answer | {"result": self.twist[method](answer["result"])}
         return answer | {"result": self.edit[method]} if method in self.edit else answer
 
     def _logs(self, request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
