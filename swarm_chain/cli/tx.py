@@ -61,11 +61,13 @@ class AskingSigner:
         """Sender."""
         return self._address
 
-    def sign_digest(self, digest: Hash32) -> Signature:
+    def sign_typed(self, domain: Hash32, struct_hash: Hash32) -> Signature:
         """Signature of the key behind it."""
-        if self._key is None:
-            raise InvalidInputError("this needs a signature that --unsigned cannot give", code="needs_key")
-        return self._key().sign_digest(digest)
+        return self._needed_key().sign_typed(domain, struct_hash)
+
+    def sign_text(self, text: bytes) -> Signature:
+        """Signature of the key behind it."""
+        return self._needed_key().sign_text(text)
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Signs once approved and under the cap; without a key the fields are kept and nothing is signed."""
@@ -81,6 +83,11 @@ class AskingSigner:
             self._approve(fields)
         self.fields = fields
         return b"" if self._key is None else self._key().sign_transaction(fields)
+
+    def _needed_key(self) -> Signer:
+        if self._key is None:
+            raise InvalidInputError("this needs a signature that --unsigned cannot give", code="needs_key")
+        return self._key()
 
 
 def send(session: Session, intent: Intent) -> TxOutcome:

@@ -10,7 +10,7 @@ from swarm_chain.core.encoding import hash_from_hex
 from swarm_chain.core.model import Commitment, SignedCommitment, SignedProof
 from swarm_chain.core.params import Params
 from swarm_chain.core.rowchain import NumpyCompute
-from swarm_chain.core.signing import commitment_digest, domain_separator, proof_digest
+from swarm_chain.core.signing import commitment_hash, domain_separator, proof_hash
 from swarm_chain.core.units import Hash32, WindowId
 from tests.integration.oracle.process import MemberProgram
 
@@ -51,7 +51,7 @@ class Worker:
         challenge = ComputeChallenge(window=window, node=self.signer.address, device=0, shape=shape)
         self.runs[number] = prove(challenge, NumpyCompute(), (0, 7))
         commitment = self.commitment(number)
-        signature = self.signer.sign_digest(commitment_digest(self._domain, commitment))
+        signature = self.signer.sign_typed(self._domain, commitment_hash(commitment))
         body = wire.commitment_body(SignedCommitment(commitment=commitment, signature=signature))
         answer = self.member.post("/v1/commitments", body)
         assert answer.status_code == 202, answer.text
@@ -60,7 +60,7 @@ class Worker:
         run, draws = self.runs[number], self.params.compute.draws
         root = commitment_of(run).root
         proof = prove_rows(run, draw_rows(hash_from_hex(draw_seed), run.challenge, root, draws))
-        signature = self.signer.sign_digest(proof_digest(self._domain, proof))
+        signature = self.signer.sign_typed(self._domain, proof_hash(proof))
         answer = self.member.post("/v1/proofs", wire.proof_body(SignedProof(proof=proof, signature=signature)))
         assert answer.status_code == 202, answer.text
         self.proven.add(number)
