@@ -21,6 +21,7 @@ from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, plans_in_force
+from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
@@ -31,7 +32,6 @@ from oracle.pipeline.peers import HttpPeer
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import keep_lease
-from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import ChainConnection
@@ -221,7 +221,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     )
     signer = connection.signer
     exchange = Exchange(others.peers, signer.address if signer else None)
-    writer = connection.chain.writer(signer) if signer else None
+    sender = _sender(connection.chain, signer, engine, keeper) if signer else None
     return Member(
         network=network,
         engine=engine,
@@ -238,7 +238,13 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         exchange=exchange,
         sign_log=others.sign_log,
         signer=signer,
-        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
+        sender=sender,
+    )
+
+
+def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper) -> Sender:
+    return Sender(
+        engine=engine, writer=chain.writer(signer), address=signer.address, clock=SystemClock(), fence=keeper.fence
     )
 
 

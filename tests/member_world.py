@@ -9,6 +9,7 @@ from node import wire
 from oracle.api.app import create_app
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive
+from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
@@ -18,7 +19,6 @@ from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import follow
-from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, commitment_tree, draw_rows
 from swarm_chain.core.encoding import keccak, words
@@ -233,7 +233,9 @@ class MemberWorld:
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
             signer=self.signer,
-            sender=Sender(engine=self.engine, writer=writer, clock=self.clock, fence=keeper.fence),
+            sender=Sender(
+                engine=self.engine, writer=writer, address=self.signer.address, clock=self.clock, fence=keeper.fence
+            ),
         )
 
 

@@ -67,7 +67,7 @@ class Session:
 
     @cached_property
     def signer(self) -> "Signer":
-        """The key of --keystore or --account, unlocked with its password."""
+        """The key of SWARM_SIGNER_URL, or of --keystore or --account, unlocked with its password."""
         from swarm_chain.cli.keys import unlock
 
         return unlock(self)
