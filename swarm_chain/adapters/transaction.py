@@ -17,6 +17,7 @@ _REFUSALS = {
     "already imported": "already_known",
     "nonce too low": "nonce_used",
     "underpriced": "underpriced",
+    "less than block base fee": "underpriced",
     "insufficient funds": "insufficient_funds",
 }
 REFUSAL_FIXES = {

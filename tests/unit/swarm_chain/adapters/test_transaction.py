@@ -69,6 +69,7 @@ def test_raised_fee_is_an_eighth_more_rounded_up(fee: int) -> None:
         ("Nonce too low", "nonce_used"),
         ("replacement transaction underpriced", "underpriced"),
         ("transaction underpriced: tip needed 1", "underpriced"),
+        ("max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1, baseFee: 2", "underpriced"),
         ("insufficient funds for gas * price + value", "insufficient_funds"),
         ("Insufficient funds for gas * price + value", "insufficient_funds"),
         ("exceeds block gas limit", None),
