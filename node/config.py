@@ -19,8 +19,9 @@ PRIVATE = 0o600
 class NodeSettings(BaseSettings):
     """Where a node's things are and how much of the machine it uses. Environment: SWARM_<NAME>.
 
-    `oracle_url` may list several members, separated by commas. An empty `ray_address` starts a Ray of its own. `reserve_wei` of
-    the native coin is what the node key should hold to answer an accusation: 3 million gas, the largest plan's, at 16 gwei.
+    `oracle_url` may list several members and `rpc_url` several endpoints of which `rpc_agree` must agree, separated by commas. An
+    empty `ray_address` starts a Ray of its own. `reserve_wei` of the native coin is what the node key should hold to answer an
+    accusation: 3 million gas, the largest plan's, at 16 gwei.
     """
 
     model_config = SettingsConfigDict(env_prefix="SWARM_", env_ignore_empty=True, frozen=True, extra="ignore")
@@ -28,7 +29,8 @@ class NodeSettings(BaseSettings):
     home: Path = Field(default_factory=lambda: user_data_path("swarm"))
     node_folder: Path | None = None
     node_password_file: Path | None = None
-    rpc_url: str = Field(default=DEFAULT_RPC_URL, pattern=r"^https?://")
+    rpc_url: str = Field(default=DEFAULT_RPC_URL, pattern=r"^https?://[^,]+(,https?://[^,]+)*$")
+    rpc_agree: int | None = Field(default=None, ge=1)
     deployment: Path | None = None
     oracle_url: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
     ray_address: str = ""
@@ -48,6 +50,11 @@ class NodeSettings(BaseSettings):
     def folder(self) -> Path:
         """Folder of this node: key, password, state, jobs, proofs, Ray token."""
         return self.node_folder or self.home / "node"
+
+    @property
+    def endpoints(self) -> tuple[str, ...]:
+        """RPC endpoints."""
+        return tuple(url.strip() for url in self.rpc_url.split(","))
 
     @property
     def oracle_urls(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWind
 from swarm_chain.core.encoding import SETTLEMENT_TAG, leaf_domain, settlement_leaf, to_hex
 from swarm_chain.core.errors import InconsistentError, UnavailableError
 from swarm_chain.core.model import Heartbeat, SignedCommitment, SignedProof
-from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest
+from swarm_chain.core.signing import commitment_hash, heartbeat_hash, proof_hash
 from swarm_chain.core.units import EpochNumber, Hash32, Timestamp, WindowId
 
 log = structlog.get_logger()
@@ -40,7 +40,7 @@ def send_heartbeat(tools: Tools, memory: Memory, view: View, _: SendHeartbeat) -
     expires_at = Timestamp(issued_at + tools.params.liveness.message_for)
     sequence = next_sequence(tools.state)
     heartbeat = Heartbeat(node=tools.node, sequence=sequence, issued_at=issued_at, expires_at=expires_at)
-    signature = tools.signer.sign_digest(heartbeat_digest(tools.domain, heartbeat))
+    signature = tools.signer.sign_typed(tools.domain, heartbeat_hash(heartbeat))
     for member, error in tell_all(tools, lambda inbox: inbox.heartbeat(heartbeat, signature)):
         log.warning("heartbeat_refused", member=member, code=error.code, reason=error.message)
 
@@ -81,7 +81,7 @@ def sign_run(tools: Tools, memory: Memory, _: View, action: SignRun) -> None:
     challenge = action.challenge
     finished = memory.heads.pop((challenge.window.window_id, challenge.device))
     commitment = commitment_of(restore_run(challenge, finished.heads))
-    signature = tools.signer.sign_digest(commitment_digest(tools.domain, commitment))
+    signature = tools.signer.sign_typed(tools.domain, commitment_hash(commitment))
     signed = SignedCommitment(commitment=commitment, signature=signature)
     save_commitment(tools.state, StoredRun(signed=signed, heads=finished.heads))
     log.info(
@@ -122,7 +122,7 @@ def send_proof(tools: Tools, _: Memory, __: View, action: SendProof) -> None:
     run, root = restore_run(challenge, stored.heads), stored.signed.commitment.root
     rows = draw_rows(window.draw_seed, challenge, root, tools.params.compute.draws)
     proof = prove_rows(run, rows)
-    signature = tools.signer.sign_digest(proof_digest(tools.domain, proof))
+    signature = tools.signer.sign_typed(tools.domain, proof_hash(proof))
     tools.members[action.member].inbox.proof(SignedProof(proof=proof, signature=signature))
     add_delivery(tools.state, "proof", key.subject, action.member)
     log.info("proof_delivered", window_id=window.window_id, device=device, rows=len(rows), member=action.member)

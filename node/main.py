@@ -22,9 +22,9 @@ from node.ports import Devices, RowTracer
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
 from swarm_chain.adapters.clock import SystemClock
+from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, load_signer
-from swarm_chain.adapters.rpc import Web3Reader
-from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.adapters.panel import Dissent, Quorum
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.units import Wei
@@ -82,7 +82,10 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
 def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
     """An agent with its connections and state file, closed on leaving. Ray must be connected."""
     deployment = node_deployment(settings)
-    chain = Web3Reader(settings.rpc_url, deployment)
+    connection = connect_chain(
+        settings.endpoints, deployment, Quorum(agree=settings.rpc_agree, on_dissent=_log_dissent)
+    )
+    chain = connection.reader
     with ExitStack() as stack:
         state = open_state(settings.folder / "state.sqlite", parts.signer.address)
         stack.callback(state.close)
@@ -90,7 +93,7 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             deployment=deployment,
             params=load_params(deployment.params),
             chain=chain,
-            writer=Web3Writer(chain, parts.signer),
+            writer=connection.writer(parts.signer),
             signer=parts.signer,
             clock=SystemClock(),
             members={url: _member(url, stack) for url in _members(settings)},
@@ -211,6 +214,10 @@ def _member(url: str, stack: ExitStack) -> Member:
     http = JsonHttp(url)
     stack.callback(http.close)
     return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http))
+
+
+def _log_dissent(dissent: Dissent) -> None:
+    log.warning("rpc_outvoted", rpc=dissent.endpoint, operation=dissent.operation, reason=dissent.reason)
 
 
 def _stop(agent: Agent, number: int, _frame: object) -> None:

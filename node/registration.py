@@ -11,7 +11,7 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import chain_time, view
 from swarm_chain.core.errors import InvalidInputError, RejectedError
 from swarm_chain.core.model import ContractCall, TxOutcome
-from swarm_chain.core.signing import admission_digest, domain_separator
+from swarm_chain.core.signing import admission_hash, domain_separator
 from swarm_chain.core.units import Address, ProviderId
 
 ADMISSION_FOR = 1200  # seconds a signed admission may wait for its transaction, chain time
@@ -82,7 +82,7 @@ def _intent(session: Session, signer: KeySigner, provider_id: ProviderId) -> Int
     domain = domain_separator(deployment.chain_id, deployment.contracts["ProviderRegistry"])
     nonce = view(session, "ProviderRegistry", "nodeNonce", signer.address)
     deadline = chain_time(session) + ADMISSION_FOR
-    signature = signer.sign_digest(admission_digest(domain, provider_id, signer.address, nonce, deadline))
+    signature = signer.sign_typed(domain, admission_hash(provider_id, signer.address, nonce, deadline))
     args = (provider_id, signer.address, deadline, signature)
     call = ContractCall(contract="ProviderRegistry", function="addNode", args=args)
     return Intent(call=call, effect=f"add node {signer.address} to provider {provider_id}")

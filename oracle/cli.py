@@ -26,9 +26,10 @@ def run(
     """Runs a member until SIGTERM: serves nodes, judges, votes, submits, carries out outcomes."""
     from oracle.config import load_settings
     from oracle.logs import log_as_json
-    from oracle.main import open_member, run_member
+    from oracle.main import log_dissent, open_member, run_member
 
     session = session_of(ctx)
+    session.on_dissent = log_dissent
     settings = load_settings(database_url=database_url, host=host, port=port)
     log_as_json(settings.log_level)
     with open_member(settings, _connection(session, dry), session.settings.home) as member:
@@ -99,4 +100,4 @@ def _connection(session: Session, dry: bool) -> Any:
     from oracle.main import Connection
 
     signer = None if dry else session.signer
-    return Connection(reader=session.reader, deployment=session.deployment, signer=signer)
+    return Connection(chain=session.chain, deployment=session.deployment, signer=signer)

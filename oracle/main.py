@@ -21,6 +21,7 @@ from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, plans_in_force
+from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
@@ -31,11 +32,10 @@ from oracle.pipeline.peers import HttpPeer
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import keep_lease
-from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.rpc import Web3Reader
-from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.adapters.connection import ChainConnection
+from swarm_chain.adapters.panel import Dissent
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.rowchain import Compute, NumpyCompute
@@ -56,7 +56,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class Connection:
     """The chain a member works on and the key it signs with; without a key it is a dry run."""
 
-    reader: Web3Reader
+    chain: ChainConnection
     deployment: Deployment
     signer: Signer | None
 
@@ -84,7 +84,7 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         UnavailableError: chain or database do not answer.
         InvalidInputError: deployment and preset do not fit, or the home folder cannot be made (exit 3).
     """
-    network = read_network(connection.reader, connection.deployment)
+    network = read_network(connection.chain.reader, connection.deployment)
     _make_home(home)
     with ExitStack() as stack:
         engine = open_store(settings.store_url(home))
@@ -162,6 +162,11 @@ def read_network(reader: ChainReader, deployment: Deployment) -> Network:
     return network_of(deployment, params, Timestamp(ends[0] - params.epoch.epoch_for))
 
 
+def log_dissent(dissent: Dissent) -> None:
+    """Tells the operator of an endpoint that was out-voted or did not answer."""
+    log.warning("rpc_outvoted", rpc=dissent.endpoint, operation=dissent.operation, reason=dissent.reason)
+
+
 def _epoch_end(reader: ChainReader, epoch: int) -> int:
     return cast(int, reader.call(ContractCall(contract="EpochOracle", function="epochEnd", args=(epoch,))))
 
@@ -208,7 +213,7 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
 def _member(connection: Connection, network: Network, engine: Engine, replays: ReplayProcess, parts: Parts) -> Member:
     clock = SystemClock()
     keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=parts.lease_for * 1000)
-    reader, first = connection.reader, connection.deployment.block
+    reader, first = connection.chain.reader, connection.deployment.block
     follower = Follower(reader, first)
     archive = Archive(reader, engine, network, first)
     desk = Desk(
@@ -222,7 +227,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     )
     signer = connection.signer
     exchange = Exchange(parts.peers, signer.address if signer else None)
-    writer = Web3Writer(reader, signer) if signer else None
+    sender = _sender(connection.chain, signer, engine, keeper) if signer else None
     return Member(
         network=network,
         engine=engine,
@@ -239,7 +244,13 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         exchange=exchange,
         sign_log=parts.sign_log,
         signer=signer,
-        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
+        sender=sender,
+    )
+
+
+def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper) -> Sender:
+    return Sender(
+        engine=engine, writer=chain.writer(signer), address=signer.address, clock=SystemClock(), fence=keeper.fence
     )
 
 

@@ -63,8 +63,12 @@ class Signer(Protocol):
         """Checksummed address of the key."""
         ...
 
-    def sign_digest(self, digest: Hash32) -> Signature:
-        """65 bytes r || s || v with low s and v in {27, 28} over a 32-byte digest."""
+    def sign_typed(self, domain: Hash32, struct_hash: Hash32) -> Signature:
+        """65 bytes r || s || v, low s, v 27 or 28, over keccak256(0x1901 || domain || struct hash) (EIP-712)."""
+        ...
+
+    def sign_text(self, text: bytes) -> Signature:
+        """The same form over a text with the prefix of EIP-191, as `personal_sign` does."""
         ...
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:

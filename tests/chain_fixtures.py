@@ -13,7 +13,7 @@ from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
 from swarm_chain.core.compute import ComputeWindow
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.model import ContractCall, TxOutcome
-from swarm_chain.core.signing import admission_digest, domain_separator
+from swarm_chain.core.signing import admission_hash, domain_separator
 from swarm_chain.core.units import WEI_PER_SWM, Address, EpochNumber, Hash32, ProviderId, Wei, window_id
 from swarm_chain.devnet import Devnet, start_devnet
 from swarm_chain.params import load_params
@@ -68,7 +68,7 @@ class ChainTools:
         nonce = self.call("ProviderRegistry", "nodeNonce", node.address)
         assert isinstance(nonce, int)
         domain = domain_separator(self.net.deployment.chain_id, self.address("ProviderRegistry"))
-        signature = node.sign_digest(admission_digest(domain, provider_id, node.address, nonce, NEVER))
+        signature = node.sign_typed(domain, admission_hash(provider_id, node.address, nonce, NEVER))
         self.send(owner, "ProviderRegistry", "addNode", provider_id, node.address, NEVER, signature)
 
     def address(self, contract: str) -> Address:

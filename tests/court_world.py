@@ -13,7 +13,7 @@ from swarm_chain.core.merkle import path
 from swarm_chain.core.messages import signed_commitment_json, signed_proof_json
 from swarm_chain.core.model import Commitment, SignedCommitment, SignedProof
 from swarm_chain.core.rowchain import step, weights
-from swarm_chain.core.signing import commitment_digest, domain_separator
+from swarm_chain.core.signing import commitment_hash, domain_separator
 from swarm_chain.core.units import Hash32, Signature
 from swarm_chain.court.model import RowEvidence
 from swarm_chain.ports import Signer
@@ -83,7 +83,7 @@ def with_byte(row: bytes, column: int, mask: int) -> bytes:
 def sign_commitment(commitment: Commitment, challenge: ComputeChallenge, signer: Signer) -> SignedCommitment:
     """A commitment with a signature for the challenge's chain."""
     domain = domain_separator(challenge.window.chain_id, challenge.window.beacon)
-    return SignedCommitment(commitment=commitment, signature=signer.sign_digest(commitment_digest(domain, commitment)))
+    return SignedCommitment(commitment=commitment, signature=signer.sign_typed(domain, commitment_hash(commitment)))
 
 
 def other_root(signed: SignedCommitment, challenge: ComputeChallenge, signer: Signer) -> SignedCommitment:

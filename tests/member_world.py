@@ -10,6 +10,7 @@ from node import wire
 from oracle.api.app import create_app
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive
+from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
@@ -19,7 +20,6 @@ from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import follow
-from oracle.pipeline.transact import Sender
 from oracle.store.engine import open_store
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, commitment_tree, draw_rows
 from swarm_chain.core.encoding import keccak, words
@@ -35,7 +35,7 @@ from swarm_chain.core.model import (
     WindowRecord,
 )
 from swarm_chain.core.rowchain import NumpyCompute
-from swarm_chain.core.signing import commitment_digest, domain_separator, heartbeat_digest, proof_digest
+from swarm_chain.core.signing import commitment_hash, domain_separator, heartbeat_hash, proof_hash
 from swarm_chain.core.units import (
     ZERO_HASH,
     BlockNumber,
@@ -154,8 +154,8 @@ class MemberWorld:
 
     def commit(self, commitment: Commitment, key: FakeSigner = ALICE, domain: Hash32 | None = None) -> SignedCommitment:
         """A commitment signed by a key for a domain, the member's if none is given."""
-        digest = commitment_digest(self.domain if domain is None else domain, commitment)
-        return SignedCommitment(commitment=commitment, signature=key.sign_digest(digest))
+        signature = key.sign_typed(self.domain if domain is None else domain, commitment_hash(commitment))
+        return SignedCommitment(commitment=commitment, signature=signature)
 
     def proof(self, commitment: Commitment, seed: Hash32, heads: bytes = HEADS) -> Proof:
         """Openings of the drawn rows of a commitment."""
@@ -181,7 +181,7 @@ class MemberWorld:
 
     def show(self, proof: Proof, key: FakeSigner = ALICE) -> SignedProof:
         """A proof signed by a key."""
-        return SignedProof(proof=proof, signature=key.sign_digest(proof_digest(self.domain, proof)))
+        return SignedProof(proof=proof, signature=key.sign_typed(self.domain, proof_hash(proof)))
 
     def heartbeat(
         self, node: FakeSigner = ALICE, *, sequence: int = 1, lives_for: int = 30, lead: int = 0
@@ -197,7 +197,7 @@ class MemberWorld:
 
     def beat(self, heartbeat: Heartbeat, key: FakeSigner = ALICE, signature: Signature | None = None) -> Json:
         """Body of a signed heartbeat."""
-        signed = signature or key.sign_digest(heartbeat_digest(self.domain, heartbeat))
+        signed = signature or key.sign_typed(self.domain, heartbeat_hash(heartbeat))
         return wire.heartbeat_body(heartbeat, signed)
 
     def successor(self, boot: str) -> "MemberWorld":
@@ -255,7 +255,9 @@ class MemberWorld:
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
             signer=self.signer,
-            sender=Sender(engine=self.engine, writer=writer, clock=self.clock, fence=keeper.fence),
+            sender=Sender(
+                engine=self.engine, writer=writer, address=self.signer.address, clock=self.clock, fence=keeper.fence
+            ),
         )
 
 

@@ -23,7 +23,7 @@ from node.state import add_delivery
 from node.tools import Tools, ask_any
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.signing import receipt_digest
+from swarm_chain.core.signing import receipt_digest, receipt_hash
 from swarm_chain.core.units import JobId, Timestamp
 from swarm_chain.reference.spec import parse_train_spec, spec_hash
 
@@ -76,7 +76,7 @@ def collect_job(tools: Tools, finished: FinishedJob, now: Timestamp) -> None:
         exit_code=finished.exit_code,
     )
     receipt = make_receipt(run)
-    signature = tools.signer.sign_digest(receipt_digest(tools.domain, receipt))
+    signature = tools.signer.sign_typed(tools.domain, receipt_hash(receipt))
     contents = finished.contents if receipt.checkpoint_count else ()
     finish_job(tools.state, SignedReceipt(receipt=receipt, signature=signature, contents=contents), finished.reason)
     log.info(
@@ -114,14 +114,14 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
     if digest != offer.receipt_digest:
         raise InconsistentError(f"the chain recorded another receipt for job {offer.job_id}", code="other_receipt")
     block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
-    for drawn in drawn_checkpoints(tools.domain, signed.receipt, digest, signed.contents, block_hash):
+    for drawn in drawn_checkpoints(signed.receipt, digest, signed.contents, block_hash):
         upload = CheckpointUpload(
             job_id=offer.job_id,
             node=tools.node,
             index=drawn.index,
             content=_runner(tools).checkpoint(offer.job_id, drawn.index),
             path=drawn.path,
-            signature=tools.signer.sign_digest(drawn.digest),
+            signature=tools.signer.sign_typed(tools.domain, drawn.struct_hash),
         )
         tools.members[action.member].inbox.checkpoint(upload)
         log.info("checkpoint_delivered", job_id=offer.job_id, index=drawn.index, member=action.member)

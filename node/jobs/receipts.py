@@ -13,7 +13,7 @@ from swarm_chain.core.checkpoints import (
 )
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.model import Receipt
-from swarm_chain.core.signing import checkpoint_digest
+from swarm_chain.core.signing import checkpoint_hash
 from swarm_chain.core.units import ZERO_HASH, Address, Hash32, JobId, Timestamp
 
 
@@ -33,11 +33,11 @@ class JobRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnCheckpoint:
-    """A checkpoint to hand in: where it is, its path, and the digest the node key signs."""
+    """A checkpoint to hand in: where it is, its path, and the struct hash the node key signs."""
 
     index: int
     path: tuple[Hash32, ...]
-    digest: Hash32
+    struct_hash: Hash32
 
 
 def make_receipt(run: JobRun) -> Receipt:
@@ -67,12 +67,11 @@ def make_receipt(run: JobRun) -> Receipt:
 
 
 def drawn_checkpoints(
-    domain: Hash32, receipt: Receipt, digest: Hash32, contents: Sequence[Hash32], block_hash: Hash32
+    receipt: Receipt, digest: Hash32, contents: Sequence[Hash32], block_hash: Hash32
 ) -> tuple[DrawnCheckpoint, ...]:
     """Draw the segments of a completed job and name the checkpoints that prove them.
 
     Args:
-        domain: EIP-712 domain of node messages.
         receipt: the receipt handed in.
         digest: its digest, as the chain recorded it.
         contents: content hashes of all checkpoints.
@@ -86,11 +85,11 @@ def drawn_checkpoints(
     drawn = draw_segments(job_seed(block_hash, digest), receipt.job_id, len(contents) - 1)
     tree = checkpoint_tree(contents)
     return tuple(
-        _opened(domain, receipt, index, contents[index], merkle.path(tree, index))
+        _opened(receipt, index, contents[index], merkle.path(tree, index))
         for index in checkpoints_to_upload(drawn, len(contents))
     )
 
 
-def _opened(domain: Hash32, receipt: Receipt, index: int, content: Hash32, path: tuple[Hash32, ...]) -> DrawnCheckpoint:
-    digest = checkpoint_digest(domain, receipt.job_id, receipt.node, index, content, path_hash(path))
-    return DrawnCheckpoint(index=index, path=path, digest=digest)
+def _opened(receipt: Receipt, index: int, content: Hash32, path: tuple[Hash32, ...]) -> DrawnCheckpoint:
+    struct_hash = checkpoint_hash(receipt.job_id, receipt.node, index, content, path_hash(path))
+    return DrawnCheckpoint(index=index, path=path, struct_hash=struct_hash)

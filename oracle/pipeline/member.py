@@ -8,13 +8,13 @@ from sqlalchemy import Engine
 from oracle.consensus.views import Action
 from oracle.model import Network
 from oracle.pipeline.archive import Archive
+from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.sign_log import SignLog
-from oracle.pipeline.transact import Sender
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Address, EpochNumber, Hash32, Timestamp
 from swarm_chain.ports import ChainReader, Clock, Signer

@@ -8,7 +8,7 @@ from oracle.pipeline.names import OBSERVATION
 from oracle.pipeline.sight import Sight
 from oracle.publish.bundle import signed_observation_bytes
 from oracle.publish.json_codec import parse_signed_proof
-from oracle.publish.observation import content_hash, ordered_observation, signing_digest
+from oracle.publish.observation import content_hash, ordered_observation
 from oracle.store import documents, evidence
 from oracle.store import jobs as job_store
 from oracle.store.evidence import Received
@@ -16,6 +16,7 @@ from swarm_chain.core.compute import ComputeWindow
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.kinds import JobState, WindowState
 from swarm_chain.core.model import Verdict
+from swarm_chain.core.signing import observation_hash
 from swarm_chain.core.units import Address, EpochNumber, JobId, WindowId
 
 
@@ -30,12 +31,13 @@ def keep_observation(member: Member, sight: Sight, epoch: EpochNumber) -> None:
         raise UnavailableError("dry run: an observation needs a key", code="dry_run", retry_after=60)
     own = member.signer.address
     observation = ordered_observation(_observation(member, sight, epoch, own))
-    member.sign_log.check(own, epoch, content_hash(observation))
-    signature = member.signer.sign_digest(signing_digest(observation, member.desk.domain))
+    hashed = content_hash(observation)
+    member.sign_log.check(own, epoch, hashed)
+    signature = member.signer.sign_typed(member.desk.domain, observation_hash(epoch, own, hashed))
     content = signed_observation_bytes(SignedObservation(observation=observation, signature=signature))
     # The store first: a kill between the two leaves an observation to go on with, not a promise without one.
     documents.save_documents(member.engine, epoch, {OBSERVATION + own: content})
-    member.sign_log.record(own, epoch, content_hash(observation))
+    member.sign_log.record(own, epoch, hashed)
 
 
 def judge_window(member: Member, sight: Sight, window: WindowId) -> tuple[Verdict, ...]:

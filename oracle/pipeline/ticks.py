@@ -7,6 +7,7 @@ from oracle.consensus.reporting import epoch_to_report
 from oracle.consensus.views import Action, Wait
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
+from oracle.pipeline.backlog import bring_forward
 from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
@@ -37,9 +38,11 @@ def follow(member: Member) -> None:
 
 
 def work(member: Member) -> None:
-    """Performs the next action of the cycle, if there is one and no other process acts for this member."""
+    """Brings transactions on their way forward and performs the next action of the cycle, unless another process acts."""
     if not member.keeper.holds:
         return
+    if member.sender is not None:
+        bring_forward(member.sender)
     sight, action = member.follower.sight, choose_action(member)
     _warn_of_replica(member, sight)
     if isinstance(action, Wait):

@@ -10,38 +10,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import structlog
-from sqlalchemy import Engine
 
-from oracle.store.leases import Fence
+from oracle.pipeline.backlog import BUMP_AFTER_MS, Sender, bring_forward
 from oracle.store.outbox import (
     REVERTED,
     SUCCEEDED,
     SUPERSEDED,
     attempts_of,
     mark_intent,
-    store_intent,
 )
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
+from swarm_chain.core.errors import InconsistentError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
-from swarm_chain.ports import ChainWriter, Clock
 
 log = structlog.get_logger()
 
 POLL_SECONDS = 0.25
-BUMP_AFTER_MS = 15_000
 MAX_REVERTS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sender:
-    """The outbox and the key it sends with."""
-
-    engine: Engine
-    writer: ChainWriter
-    clock: Clock
-    fence: Fence  # raises once another process of this member has taken over
-    patience_ms: int = 45_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +60,8 @@ def transact(sender: Sender, key: str, call: ContractCall) -> TxOutcome:
     pending = _pending(sender, intent)
     if pending is None:
         _require_few_reverts(sender, key)
-        pending = _sign(sender, intent, sender.writer.prepare(call))
+        bring_forward(sender, but=key)
+        pending = sender.sign(key, sender.writer.prepare(call))
     return _push(sender, intent, pending)
 
 
@@ -88,7 +74,8 @@ def _push(sender: Sender, intent: _Intent, tx: SignedTx) -> TxOutcome:
             return mined
         if sender.clock.monotonic_ms() - bumped >= BUMP_AFTER_MS:
             bumped = sender.clock.monotonic_ms()
-            tx = _bumped(sender, intent, tx)
+            bring_forward(sender, but=intent.key)
+            tx = sender.bumped(intent.key, tx)
             _broadcast(sender, intent, tx)
         sender.clock.sleep(POLL_SECONDS)
     raise UnavailableError(f"{intent.key} is not mined yet", code="tx_unknown", retry_after=5)
@@ -96,7 +83,7 @@ def _push(sender: Sender, intent: _Intent, tx: SignedTx) -> TxOutcome:
 
 def _broadcast(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
     try:
-        sender.writer.broadcast(tx)
+        sender.broadcast(tx)
     except RejectedError as error:
         if error.code == "underpriced":
             return  # one with this nonce waits already: it is mined, or the next bump outbids it
@@ -116,23 +103,9 @@ def _supersede(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
     )
 
 
-def _bumped(sender: Sender, intent: _Intent, stuck: SignedTx) -> SignedTx:
-    try:
-        return _sign(sender, intent, sender.writer.bump(stuck))
-    except InvalidInputError as error:
-        log.warning("tx_fee_cap_reached", intent=intent.key, message=error.message)
-        return stuck
-
-
-def _sign(sender: Sender, intent: _Intent, tx: SignedTx) -> SignedTx:
-    store_intent(sender.engine, intent.key, tx, sender.fence)
-    log.info("tx_signed", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
-    return tx
-
-
 def _pending(sender: Sender, intent: _Intent) -> SignedTx | None:
     """The newest attempt that may still be mined; one that succeeded and was undone by a reorganisation is one too."""
-    attempts = attempts_of(sender.engine, intent.key)
+    attempts = [(tx, state) for tx, state in attempts_of(sender.engine, intent.key) if tx.sender == sender.address]
     used = {tx.nonce for tx, state in attempts if state in (REVERTED, SUPERSEDED)}
     return next((replace(tx, call=intent.call) for tx, _ in reversed(attempts) if tx.nonce not in used), None)
 

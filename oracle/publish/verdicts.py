@@ -15,7 +15,7 @@ from swarm_chain.core.verdicts import (
     SignedVerdicts,
     passed_root,
     signed_verdicts_json,
-    verdicts_digest,
+    verdicts_hash,
 )
 from swarm_chain.court.documents import parse_verdicts
 from swarm_chain.ports import Signer
@@ -55,7 +55,7 @@ def sign_verdicts(epoch: EpochNumber, passed: tuple[Hash32, ...], network: Netwo
         draws=network.params.compute.draws,
         passed_root=passed_root(passed),
     )
-    signature = signer.sign_digest(verdicts_digest(domain_separator(network.chain_id, network.beacon), verdicts))
+    signature = signer.sign_typed(domain_separator(network.chain_id, network.beacon), verdicts_hash(verdicts))
     return verdicts_bytes(SignedVerdicts(verdicts=verdicts, passed=passed, signature=signature))
 
 

@@ -1,6 +1,8 @@
 """The outbox: every signed transaction is here before it is anywhere else."""
 
-from sqlalchemy import Engine, and_, func, select, update
+from dataclasses import dataclass
+
+from sqlalchemy import Engine, RowMapping, and_, func, select, update
 
 from oracle.store.engine import insert_new, writing
 from oracle.store.leases import Fence
@@ -46,25 +48,31 @@ def store_intent(engine: Engine, key: str, tx: SignedTx, fence: Fence) -> None:
             raise UnavailableError(f"another process signs {key} too", code="intent_raced", retry_after=1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One signed attempt at an intent; its call has no arguments, the raw bytes do."""
+
+    key: str
+    tx: SignedTx
+
+
 def attempts_of(engine: Engine, key: str) -> tuple[tuple[SignedTx, str], ...]:
     """Signed attempts at an intent with their states, oldest first; their calls have no arguments, the raw bytes do."""
     query = select(intents).where(intents.c.key == key).order_by(intents.c.attempt)
     with engine.connect() as connection:
         rows = connection.execute(query).mappings().all()
-    return tuple(
-        (
-            SignedTx(
-                hash=hash_from_hex(row["tx_hash"]),
-                raw=bytes(row["raw"]),
-                sender=Address(row["sender"]),
-                nonce=row["nonce"],
-                max_fee_wei=Wei(int(row["max_fee_wei"])),
-                call=ContractCall(contract=row["contract"], function=row["function"]),
-            ),
-            row["state"],
-        )
-        for row in rows
-    )
+    return tuple((_transaction(row), row["state"]) for row in rows)
+
+
+def open_attempts(engine: Engine, sender: Address) -> tuple[Attempt, ...]:
+    """Attempts of a key with nonces that no transaction is known to have used, by nonce, the one that pays most last."""
+    mine = intents.c.sender == sender
+    used = select(intents.c.nonce).where(and_(mine, intents.c.state != STORED))
+    query = select(intents).where(and_(mine, intents.c.nonce.not_in(used)))
+    with engine.connect() as connection:
+        rows = connection.execute(query).mappings().all()
+    found = (Attempt(key=row["key"], tx=_transaction(row)) for row in rows)
+    return tuple(sorted(found, key=lambda attempt: (attempt.tx.nonce, attempt.tx.max_fee_wei)))
 
 
 def was_signed(engine: Engine, prefix: str) -> bool:
@@ -80,3 +88,14 @@ def mark_intent(engine: Engine, key: str, tx: SignedTx, state: str) -> None:
         connection.execute(
             update(intents).where(and_(intents.c.key == key, intents.c.tx_hash == to_hex(tx.hash))).values(state=state)
         )
+
+
+def _transaction(row: RowMapping) -> SignedTx:
+    return SignedTx(
+        hash=hash_from_hex(row["tx_hash"]),
+        raw=bytes(row["raw"]),
+        sender=Address(row["sender"]),
+        nonce=row["nonce"],
+        max_fee_wei=Wei(int(row["max_fee_wei"])),
+        call=ContractCall(contract=row["contract"], function=row["function"]),
+    )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from swarm_chain.core.encoding import checksum_address, word
+from swarm_chain.core.encoding import checksum_address, keccak, word
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.signing import text_preimage, typed_digest
 from swarm_chain.core.units import Address, Hash32, Signature
 from swarm_chain.recursion import recursion_limit_kept
 
@@ -45,14 +46,21 @@ class KeySigner:
         """Checksummed address of the key."""
         return self._address
 
-    def sign_digest(self, digest: Hash32) -> Signature:
-        """65 bytes r || s || v with low s and v in {27, 28} over a 32-byte digest."""
-        signed = self._account.unsafe_sign_hash(digest)
-        return Signature(word(signed.r) + word(signed.s) + bytes([signed.v]))
+    def sign_typed(self, domain: Hash32, struct_hash: Hash32) -> Signature:
+        """65 bytes r || s || v, low s, v 27 or 28, over keccak256(0x1901 || domain || struct hash) (EIP-712)."""
+        return self._sign(typed_digest(domain, struct_hash))
+
+    def sign_text(self, text: bytes) -> Signature:
+        """The same form over a text with the prefix of EIP-191, as `personal_sign` does."""
+        return self._sign(keccak(text_preimage(text)))
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Raw signed EIP-1559 transaction."""
         return bytes(self._account.sign_transaction(fields).raw_transaction)
+
+    def _sign(self, digest: Hash32) -> Signature:
+        signed = self._account.unsafe_sign_hash(digest)
+        return Signature(word(signed.r) + word(signed.s) + bytes([signed.v]))
 
     def __repr__(self) -> str:
         return f"KeySigner({self._address})"

@@ -55,13 +55,17 @@ class Web3Writer:
             RejectedError: the call would revert (decoded), or the account cannot pay (code "insufficient_funds").
             UnavailableError: the base fee is above the cap (code "fee_above_cap"), or no endpoint answers.
         """
+        return self.sign(self.draft(call), call)
+
+    def draft(self, call: ContractCall) -> TxFields:
+        """What `prepare` would sign; raises what it raises."""
         to = None if call.function == CONSTRUCTOR else self._reader.address_of(call.contract)
         data = encode_call(call)
         gas = self._estimate(_request(self._signer.address, to, data))
         max_fee, priority = self._fees()
         self._check_funds(gas, max_fee)
         nonce = int(self._rpc.request("eth_getTransactionCount", [self._signer.address, "pending"]), 16)
-        fields = TxFields(
+        return TxFields(
             chain_id=self._reader.deployment.chain_id,
             nonce=nonce,
             gas=gas,
@@ -70,7 +74,18 @@ class Web3Writer:
             to=to,
             data=data,
         )
-        return self._sign(fields, call)
+
+    def sign(self, fields: TxFields, call: ContractCall) -> SignedTx:
+        """Signs a draft."""
+        raw = self._signer.sign_transaction(fields.as_dict())
+        return SignedTx(
+            hash=keccak(raw),
+            raw=raw,
+            sender=self._signer.address,
+            nonce=fields.nonce,
+            max_fee_wei=fields.max_fee_wei,
+            call=call,
+        )
 
     def broadcast(self, tx: SignedTx) -> None:
         """Sends a signed transaction; one that is already known or mined counts as sent.
@@ -105,7 +120,7 @@ class Web3Writer:
                 fix="wait, or raise --max-fee",
                 values={"want": str(max_fee), "cap": str(cap)},
             )
-        return self._sign(replace(fields, max_fee_wei=max_fee, priority_wei=raised(fields.priority_wei)), tx.call)
+        return self.sign(replace(fields, max_fee_wei=max_fee, priority_wei=raised(fields.priority_wei)), tx.call)
 
     def outcome(self, tx_hash: Hash32) -> TxOutcome | None:
         """Outcome once mined, None while unknown; never guesses failure."""
@@ -181,17 +196,6 @@ class Web3Writer:
                 fix=f"send at least {want - have} wei of the native coin to {account}",
                 values={"have": str(have), "want": str(want), "address": account},
             )
-
-    def _sign(self, fields: TxFields, call: ContractCall) -> SignedTx:
-        raw = self._signer.sign_transaction(fields.as_dict())
-        return SignedTx(
-            hash=keccak(raw),
-            raw=raw,
-            sender=self._signer.address,
-            nonce=fields.nonce,
-            max_fee_wei=fields.max_fee_wei,
-            call=call,
-        )
 
     def _is_known(self, tx_hash: Hash32) -> bool:
         return self._rpc.request("eth_getTransactionByHash", [to_hex(tx_hash)]) is not None

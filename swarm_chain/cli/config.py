@@ -22,8 +22,12 @@ class Settings(BaseSettings):
 
     home: Path = Field(default_factory=lambda: user_data_path("swarm"))
     rpc_url: str = DEFAULT_RPC_URL
+    rpc_agree: int | None = None
     deployment: Path | None = None
     oracle_url: str | None = Field(default=None, pattern=r"^https?://")
+    signer_url: str | None = Field(default=None, repr=False)  # may hold a password
+    signer_address: str | None = None
+    signer_plain_http: bool = False
     account: str | None = None
     keystore: Path | None = None
     keystore_dir: Path | None = None
@@ -31,7 +35,7 @@ class Settings(BaseSettings):
 
     @property
     def endpoints(self) -> list[str]:
-        """RPC endpoints, best first; several are separated by commas."""
+        """RPC endpoints; several are separated by commas, and `rpc_agree` of them must agree (a majority if not said)."""
         return [url.strip() for url in self.rpc_url.split(",") if url.strip()]
 
 

@@ -1,6 +1,10 @@
 """Finding the deployment and opening its chain."""
 
-from swarm_chain.adapters.rpc import RpcPool, Web3Reader
+from collections.abc import Callable
+
+from swarm_chain.adapters.connection import ChainConnection, connect_chain
+from swarm_chain.adapters.panel import Dissent, Quorum
+from swarm_chain.adapters.rpc import RpcPool
 from swarm_chain.cli.config import Settings
 from swarm_chain.core.model import Deployment
 from swarm_chain.deploy import load_deployment
@@ -19,6 +23,17 @@ def find_deployment(settings: Settings) -> Deployment:
     return load_deployment(settings.home / "deployments" / f"{chain_id}.json")
 
 
-def open_reader(settings: Settings, deployment: Deployment) -> Web3Reader:
-    """A reader of the deployment's chain; its first request checks that the endpoint serves that chain (exit 3 if not)."""
-    return Web3Reader(settings.endpoints, deployment)
+def open_chain(
+    settings: Settings, deployment: Deployment, on_dissent: Callable[[Dissent], None] | None = None
+) -> ChainConnection:
+    """The deployment's chain; the first request to each endpoint checks that it serves that chain (exit 3 if not).
+
+    Args:
+        settings: endpoints, and how many of them must agree.
+        deployment: where the contracts are.
+        on_dissent: told of endpoints that were out-voted or did not answer.
+
+    Raises:
+        InvalidInputError: the endpoints cannot be used, or fewer are listed than must agree (exit 3).
+    """
+    return connect_chain(settings.endpoints, deployment, Quorum(agree=settings.rpc_agree, on_dissent=on_dissent))

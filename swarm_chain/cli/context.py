@@ -1,6 +1,7 @@
 """What a command works with: settings, output, deployment, chain, key and oracle, each made when first asked for."""
 
 import sys
+from collections.abc import Callable
 from functools import cached_property
 from getpass import getpass
 from pathlib import Path
@@ -12,11 +13,12 @@ from swarm_chain.core.errors import InvalidInputError
 if TYPE_CHECKING:
     import typer
 
-    from swarm_chain.adapters.rpc import Web3Reader
+    from swarm_chain.adapters.connection import ChainConnection
+    from swarm_chain.adapters.panel import Dissent
     from swarm_chain.cli.config import Settings
     from swarm_chain.cli.oracle_client import OracleClient
     from swarm_chain.core.model import Deployment
-    from swarm_chain.ports import Signer
+    from swarm_chain.ports import ChainReader, Signer
 
 
 class Session:
@@ -29,6 +31,7 @@ class Session:
     def __init__(self, *, as_json: bool = False) -> None:
         self.options: dict[str, Any] = {"json": True} if as_json else {}
         self.hidden: list[str] = []  # secrets read in this run, to keep them out of logs and tracebacks
+        self.on_dissent: Callable[[Dissent], None] | None = None  # told of endpoints that were out-voted
         self.sending: list[str] = []  # hashes of transactions that may be on their way
 
     @cached_property
@@ -51,15 +54,20 @@ class Session:
         return find_deployment(self.settings)
 
     @cached_property
-    def reader(self) -> "Web3Reader":
+    def chain(self) -> "ChainConnection":
         """The chain, checked to be the one of the deployment."""
-        from swarm_chain.cli.connect import open_reader
+        from swarm_chain.cli.connect import open_chain
 
-        return open_reader(self.settings, self.deployment)
+        return open_chain(self.settings, self.deployment, self.on_dissent or self._note_dissent)
+
+    @property
+    def reader(self) -> "ChainReader":
+        """What is read of the chain."""
+        return self.chain.reader
 
     @cached_property
     def signer(self) -> "Signer":
-        """The key of --keystore or --account, unlocked with its password."""
+        """The key of SWARM_SIGNER_URL, or of --keystore or --account, unlocked with its password."""
         from swarm_chain.cli.keys import unlock
 
         return unlock(self)
@@ -84,6 +92,9 @@ class Session:
         text = _read_secret(prompt, file).strip("\r\n")
         self.hidden.append(text)
         return text
+
+    def _note_dissent(self, dissent: "Dissent") -> None:
+        self.output.note(f"{dissent.endpoint} was out-voted ({dissent.operation}: {dissent.reason})")
 
 
 def session_of(ctx: "typer.Context") -> Session:

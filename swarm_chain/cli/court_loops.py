@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.sender import Web3Writer, send_and_wait
+from swarm_chain.adapters.sender import send_and_wait
 from swarm_chain.cli.amounts import parse_amount
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.court_evidence import EvidenceSource, open_desk, open_recomputer, open_salts, row_counter
@@ -102,7 +102,7 @@ def loop_sender(session: Session, max_fee: str | None) -> Send:
     """Sends without asking again; the key is unlocked now, so that nobody is needed later."""
     key = session.signer
     cap = None if max_fee is None else parse_amount(max_fee)
-    writer = Web3Writer(session.reader, AskingSigner(key.address, lambda: key, lambda _: None, cap))
+    writer = session.chain.writer(AskingSigner(key.address, lambda: key, lambda _: None, cap))
 
     def send(call: ContractCall, effect: str) -> object:
         session.output.note(effect)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from swarm_chain.adapters.keystore import (
-    KeySigner,
     KeystoreFile,
     find_keystore,
     keystore_dir,
@@ -15,6 +14,7 @@ from swarm_chain.cli.config import Settings
 from swarm_chain.cli.context import Session
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address
+from swarm_chain.ports import Signer
 
 
 def directory(settings: Settings) -> Path:
@@ -44,12 +44,15 @@ def chosen_keystore(settings: Settings) -> Path:
     )
 
 
-def unlock(session: Session) -> KeySigner:
-    """The chosen key.
+def unlock(session: Session) -> Signer:
+    """The chosen key: that of the remote signer if one is set, else a keystore unlocked with its password.
 
     Raises:
-        InvalidInputError: no key, no password, or a wrong one (exit 3).
+        InvalidInputError: no key, no password or a wrong one, or both a keystore and a remote signer are named (exit 3).
+        UnavailableError: the remote signer does not answer.
     """
+    if session.settings.signer_url is not None:
+        return _remote_signer(session.settings, session.settings.signer_url)
     path = chosen_keystore(session.settings)
     if not path.is_file():
         raise InvalidInputError(
@@ -65,9 +68,25 @@ def own_address(session: Session) -> Address:
     sender = session.options.get("sender")
     if sender is not None:
         return parse_address(sender)
+    if session.settings.signer_url is not None:
+        return session.signer.address
     path = chosen_keystore(session.settings)
     named = next((keystore.address for keystore in list_keystores(path.parent) if keystore.path == path), None)
     return named or session.signer.address
+
+
+def _remote_signer(settings: Settings, url: str) -> Signer:
+    from swarm_chain.adapters.remote_signer import SignerEndpoint, connect_signer
+
+    if settings.account is not None or settings.keystore is not None:
+        raise InvalidInputError(
+            "a remote signer and a keystore are both named",
+            fix="unset SWARM_SIGNER_URL to use the keystore, or leave out --account and --keystore",
+            code="two_signers",
+            exit_code=3,
+        )
+    address = None if settings.signer_address is None else parse_address(settings.signer_address)
+    return connect_signer(SignerEndpoint(url=url, plain_http=settings.signer_plain_http), address)
 
 
 def _choose(found: tuple[KeystoreFile, ...]) -> str:

@@ -24,7 +24,12 @@ def _everywhere(
     json: Annotated[bool, option("Print exactly one JSON document.", "--json")] = False,
     yes: Annotated[bool, option("Ask nothing.", "--yes", "-y")] = False,
     debug: Annotated[bool, option("Show tracebacks.", "--debug")] = False,
-    rpc_url: Annotated[str | None, option("Chain endpoint.", "--rpc-url", "-r", metavar="URL")] = None,
+    rpc_url: Annotated[
+        str | None, option("Chain endpoint, or several with commas.", "--rpc-url", "-r", metavar="URL")
+    ] = None,
+    rpc_agree: Annotated[
+        int | None, option("How many of the endpoints must agree; default: most.", "--rpc-agree", metavar="K")
+    ] = None,
     deployment: Annotated[Path | None, option("Deployment JSON.", "--deployment", metavar="FILE")] = None,
     oracle_url: Annotated[str | None, option("Oracle member.", "--oracle-url", metavar="URL")] = None,
     account: Annotated[str | None, option("Name of a keystore.", "--account", metavar="NAME")] = None,

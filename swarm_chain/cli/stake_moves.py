@@ -12,7 +12,6 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import chain_time, view
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.model import ContractCall, TxOutcome
-from swarm_chain.core.signing import typed_digest
 from swarm_chain.core.units import Address, Hash32, ProviderId, Signature, Timestamp, Wei
 
 PERMIT_TYPE = "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)"
@@ -58,13 +57,13 @@ def permit_args(session: Session, owner: Address, spender: Address, wei: Wei) ->
     deadline = chain_time(session) + PERMIT_FOR
     nonce = view(session, "SwarmToken", "nonces", owner)
     domain = Hash32(view(session, "SwarmToken", "DOMAIN_SEPARATOR"))
-    signature: Signature = session.signer.sign_digest(permit_digest(domain, (owner, spender, wei, nonce, deadline)))
+    signature: Signature = session.signer.sign_typed(domain, permit_hash((owner, spender, wei, nonce, deadline)))
     return deadline, signature[64], signature[:32], signature[32:64]
 
 
-def permit_digest(domain: Hash32, fields: tuple[Address, Address, Wei, int, int]) -> Hash32:
-    """EIP-712 digest of a permit; `fields` are owner, spender, value, nonce and deadline."""
-    return typed_digest(domain, keccak(words(keccak(PERMIT_TYPE.encode()), *fields)))
+def permit_hash(fields: tuple[Address, Address, Wei, int, int]) -> Hash32:
+    """EIP-712 struct hash of a permit; `fields` are owner, spender, value, nonce and deadline."""
+    return keccak(words(keccak(PERMIT_TYPE.encode()), *fields))
 
 
 def open_requests(session: Session, provider_id: ProviderId) -> tuple[UnbondRequest, ...]:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import typer
 
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
+from swarm_chain.adapters.sender import WaitPolicy, send_and_wait
 from swarm_chain.cli.amounts import format_eth, highest_cost, parse_amount
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.keys import own_address
@@ -61,11 +61,13 @@ class AskingSigner:
         """Sender."""
         return self._address
 
-    def sign_digest(self, digest: Hash32) -> Signature:
+    def sign_typed(self, domain: Hash32, struct_hash: Hash32) -> Signature:
         """Signature of the key behind it."""
-        if self._key is None:
-            raise InvalidInputError("this needs a signature that --unsigned cannot give", code="needs_key")
-        return self._key().sign_digest(digest)
+        return self._needed_key().sign_typed(domain, struct_hash)
+
+    def sign_text(self, text: bytes) -> Signature:
+        """Signature of the key behind it."""
+        return self._needed_key().sign_text(text)
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Signs once approved and under the cap; without a key the fields are kept and nothing is signed."""
@@ -81,6 +83,11 @@ class AskingSigner:
             self._approve(fields)
         self.fields = fields
         return b"" if self._key is None else self._key().sign_transaction(fields)
+
+    def _needed_key(self) -> Signer:
+        if self._key is None:
+            raise InvalidInputError("this needs a signature that --unsigned cannot give", code="needs_key")
+        return self._key()
 
 
 def send(session: Session, intent: Intent) -> TxOutcome:
@@ -99,7 +106,7 @@ def send(session: Session, intent: Intent) -> TxOutcome:
     keyless = unsigned is not None or bool(options.get("dry_run"))
     key = None if keyless else lambda: session.signer
     signer = AskingSigner(address, key, _approval(session, intent, address), _cap(options))
-    writer = Web3Writer(session.reader, signer)
+    writer = session.chain.writer(signer)
     if keyless:
         writer.prepare(intent.call)
         _end(session, _written(unsigned, signer, intent) if unsigned else _simulated(signer, intent))

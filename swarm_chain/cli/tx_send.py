@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.adapters.transaction import TxFields, parse_fields
 from swarm_chain.cli.amounts import format_eth
 from swarm_chain.cli.context import Session, session_of
@@ -74,7 +73,7 @@ def _signed(raw: bytes) -> tuple[SignedTx, TxFields]:
 
 def _sent(session: Session, tx: SignedTx) -> TxOutcome:
     clock = SystemClock()
-    writer = Web3Writer(session.reader, AskingSigner(tx.sender, None, lambda _: None, None))
+    writer = session.chain.writer(AskingSigner(tx.sender, None, lambda _: None, None))
     announce(session, tx)
     writer.broadcast(tx)
     until = clock.monotonic_ms() + 1000 * int(session.options.get("timeout") or DEFAULT_TIMEOUT_S)

@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -22,6 +22,8 @@ from swarm_chain.cli.output import facts, table
 from swarm_chain.cli.signed_files import SIGNED_FORMAT, read_unsigned
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.signing import text_preimage, typed_digest
+from swarm_chain.core.units import Hash32
 
 app = typer.Typer(help="Keys.")
 Name = Annotated[str, typer.Argument(help="Name of the keystore.")]
@@ -128,8 +130,11 @@ def sign(
     if transaction is not None:
         _sign_transaction(session, transaction, out)
         return
-    digest = _message_digest(message) if message is not None else _typed_digest(typed)
-    signature = session.signer.sign_digest(digest)
+    if message is not None:
+        digest, signature = keccak(text_preimage(message.encode())), session.signer.sign_text(message.encode())
+    else:
+        domain, struct_hash = _typed_message(typed)
+        digest, signature = typed_digest(domain, struct_hash), session.signer.sign_typed(domain, struct_hash)
     session.output.show(
         {"address": session.signer.address, "digest": digest, "signature": signature},
         facts("signed", {"by": session.signer.address, "digest": to_hex(digest), "signature": to_hex(signature)}),
@@ -176,13 +181,8 @@ def _key_bytes(text: str) -> bytes:
     return raw
 
 
-def _message_digest(message: str) -> Any:
-    """EIP-191, version E: what `personal_sign` signs."""
-    raw = message.encode()
-    return keccak(b"\x19Ethereum Signed Message:\n" + str(len(raw)).encode() + raw)
-
-
-def _typed_digest(path: Path | None) -> Any:
+def _typed_message(path: Path | None) -> tuple[Hash32, Hash32]:
+    """Domain separator and struct hash of the JSON that wallets take."""
     from eth_account.messages import encode_typed_data
 
     try:
@@ -192,7 +192,7 @@ def _typed_digest(path: Path | None) -> Any:
         raise InvalidInputError(
             f"{path} is no EIP-712 message", fix="give the JSON that eth_signTypedData_v4 takes"
         ) from error
-    return keccak(b"\x19" + parts.version + parts.header + parts.body)
+    return Hash32(parts.header), Hash32(parts.body)
 
 
 def _write_private(path: Path, text: str) -> None:

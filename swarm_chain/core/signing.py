@@ -37,9 +37,19 @@ def domain_separator(chain_id: int, contract: Address) -> Hash32:
     return keccak(words(keccak(DOMAIN_TYPE.encode()), keccak(b"Swarm"), keccak(b"1"), chain_id, contract))
 
 
+def typed_preimage(domain: Hash32, struct_hash: Hash32) -> bytes:
+    """0x1901 || domain || structHash, whose keccak256 is signed (EIP-712)."""
+    return b"\x19\x01" + domain + struct_hash
+
+
 def typed_digest(domain: Hash32, struct_hash: Hash32) -> Hash32:
     """keccak256(0x1901 || domain || structHash)."""
-    return keccak(b"\x19\x01" + domain + struct_hash)
+    return keccak(typed_preimage(domain, struct_hash))
+
+
+def text_preimage(text: bytes) -> bytes:
+    """What `personal_sign` hashes and signs of a text (EIP-191, version E): never a transaction or a typed message."""
+    return b"\x19Ethereum Signed Message:\n" + str(len(text)).encode() + text
 
 
 def commitment_hash(commitment: Commitment) -> Hash32:
@@ -54,22 +64,30 @@ def commitment_digest(domain: Hash32, commitment: Commitment) -> Hash32:
     return typed_digest(domain, commitment_hash(commitment))
 
 
+def proof_hash(proof: Proof) -> Hash32:
+    """Struct hash of a ComputeProof."""
+    p = proof
+    return keccak(words(keccak(PROOF_TYPE.encode()), p.window_id, p.node, p.device, p.root, openings_hash(p.openings)))
+
+
 def proof_digest(domain: Hash32, proof: Proof) -> Hash32:
     """What the node key signs to open its drawn rows."""
-    p = proof
-    fields = words(keccak(PROOF_TYPE.encode()), p.window_id, p.node, p.device, p.root, openings_hash(p.openings))
-    return typed_digest(domain, keccak(fields))
+    return typed_digest(domain, proof_hash(proof))
+
+
+def heartbeat_hash(heartbeat: Heartbeat) -> Hash32:
+    """Struct hash of a Heartbeat."""
+    h = heartbeat
+    return keccak(words(keccak(HEARTBEAT_TYPE.encode()), h.node, h.sequence, h.issued_at, h.expires_at))
 
 
 def heartbeat_digest(domain: Hash32, heartbeat: Heartbeat) -> Hash32:
     """What the node key signs to show it is alive."""
-    h = heartbeat
-    fields = words(keccak(HEARTBEAT_TYPE.encode()), h.node, h.sequence, h.issued_at, h.expires_at)
-    return typed_digest(domain, keccak(fields))
+    return typed_digest(domain, heartbeat_hash(heartbeat))
 
 
-def receipt_digest(domain: Hash32, receipt: Receipt) -> Hash32:
-    """What the node key signs to hand in a job; also the digest JobEscrow.complete records."""
+def receipt_hash(receipt: Receipt) -> Hash32:
+    """Struct hash of a JobReceipt."""
     r = receipt
     fields = words(
         keccak(RECEIPT_TYPE.encode()),
@@ -86,25 +104,44 @@ def receipt_digest(domain: Hash32, receipt: Receipt) -> Hash32:
         r.finished_at,
         r.exit_code,
     )
-    return typed_digest(domain, keccak(fields))
+    return keccak(fields)
+
+
+def receipt_digest(domain: Hash32, receipt: Receipt) -> Hash32:
+    """What the node key signs to hand in a job; also the digest JobEscrow.complete records."""
+    return typed_digest(domain, receipt_hash(receipt))
+
+
+def checkpoint_hash(job_id: int, node: Address, index: int, content_hash: Hash32, path_hash: Hash32) -> Hash32:
+    """Struct hash of a JobCheckpoint; `path_hash` is keccak256 of the path's nodes."""
+    return keccak(words(keccak(CHECKPOINT_TYPE.encode()), job_id, node, index, content_hash, path_hash))
 
 
 def checkpoint_digest(
     domain: Hash32, job_id: int, node: Address, index: int, content_hash: Hash32, path_hash: Hash32
 ) -> Hash32:
     """What the node key signs when it uploads a drawn checkpoint; `path_hash` is keccak256 of the path's nodes."""
-    fields = words(keccak(CHECKPOINT_TYPE.encode()), job_id, node, index, content_hash, path_hash)
-    return typed_digest(domain, keccak(fields))
+    return typed_digest(domain, checkpoint_hash(job_id, node, index, content_hash, path_hash))
+
+
+def admission_hash(provider_id: ProviderId, node: Address, nonce: int, deadline: int) -> Hash32:
+    """Struct hash of a NodeAdmission."""
+    return keccak(words(keccak(ADMISSION_TYPE.encode()), provider_id, node, nonce, deadline))
 
 
 def admission_digest(domain: Hash32, provider_id: ProviderId, node: Address, nonce: int, deadline: int) -> Hash32:
     """What a node key signs to join a provider (domain: ProviderRegistry)."""
-    return typed_digest(domain, keccak(words(keccak(ADMISSION_TYPE.encode()), provider_id, node, nonce, deadline)))
+    return typed_digest(domain, admission_hash(provider_id, node, nonce, deadline))
+
+
+def observation_hash(epoch: int, member: Address, content_hash: Hash32) -> Hash32:
+    """Struct hash of an Observation; `content_hash` is over its canonical JSON."""
+    return keccak(words(keccak(OBSERVATION_TYPE.encode()), epoch, member, content_hash))
 
 
 def observation_digest(domain: Hash32, epoch: int, member: Address, content_hash: Hash32) -> Hash32:
     """What an oracle member signs over the canonical JSON of its observation."""
-    return typed_digest(domain, keccak(words(keccak(OBSERVATION_TYPE.encode()), epoch, member, content_hash)))
+    return typed_digest(domain, observation_hash(epoch, member, content_hash))
 
 
 def recover(digest: Hash32, signature: Signature) -> Address:

@@ -42,6 +42,12 @@ class SignedVerdicts:
             )
 
 
+def verdicts_hash(verdicts: PassedVerdicts) -> Hash32:
+    """Struct hash of a PassedVerdicts statement."""
+    fields = (verdicts.epoch, verdicts.member, verdicts.draws, verdicts.passed_root)
+    return keccak(words(keccak(PASSED_TYPE.encode()), *fields))
+
+
 def verdicts_digest(domain: Hash32, verdicts: PassedVerdicts) -> Hash32:
     """What the member's key signs.
 
@@ -49,8 +55,7 @@ def verdicts_digest(domain: Hash32, verdicts: PassedVerdicts) -> Hash32:
         domain: EIP-712 domain separator of ChallengeBeacon.
         verdicts: the statement.
     """
-    fields = (verdicts.epoch, verdicts.member, verdicts.draws, verdicts.passed_root)
-    return typed_digest(domain, keccak(words(keccak(PASSED_TYPE.encode()), *fields)))
+    return typed_digest(domain, verdicts_hash(verdicts))
 
 
 def passed_tree(passed: Sequence[Hash32]) -> bytes:

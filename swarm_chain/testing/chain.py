@@ -1,7 +1,7 @@
 """A chain in memory that keeps the rules of a real one: blocks, logs, nonces, fees, replacement, decoded refusals."""
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from swarm_chain.abi import CONTRACTS
 from swarm_chain.core.encoding import checksum_address, keccak, to_hex, words
@@ -46,6 +46,7 @@ class FakeChain:
         self.available = True
         self.automine = True
         self._logs: list[Log] = []
+        self._calls: dict[Hash32, ContractCall] = {}
         self._blocks = [_Block(ref=_ref(0, now), events=(), storage={})]
 
     def chain_id(self) -> int:
@@ -107,6 +108,15 @@ class FakeChain:
         """ChainWriter of a key; `max_fee_wei` per gas is its hard cap."""
         return FakeWriter(self, signer, max_fee_wei)
 
+    def note_signed(self, tx: SignedTx) -> SignedTx:
+        """Remembers the call of a transaction, whose raw bytes hold only its hash here."""
+        self._calls[tx.hash] = tx.call
+        return tx
+
+    def as_signed(self, tx: SignedTx) -> SignedTx:
+        """A transaction with the call it was signed with: a real chain reads it from the raw bytes."""
+        return replace(tx, call=self._calls.get(tx.hash, tx.call))
+
     def _execute(self, tx: SignedTx, ref: BlockRef, first_index: int) -> tuple[ChainEvent, ...]:
         try:
             events = make_events(ref, first_index, self.program.execute(tx), tx.hash)
@@ -145,7 +155,7 @@ class FakeWriter:
     def broadcast(self, tx: SignedTx) -> None:
         """Sends a signed transaction; one that is already known counts as sent."""
         self._chain.chain_id()
-        if self._chain.pool.take(tx) and self._chain.automine:
+        if self._chain.pool.take(self._chain.as_signed(tx)) and self._chain.automine:
             self._chain.mine()
 
     def bump(self, tx: SignedTx) -> SignedTx:
@@ -158,7 +168,7 @@ class FakeWriter:
                 fix="wait, or raise --max-fee",
                 values={"want": str(fee), "cap": str(self._cap_wei)},
             )
-        return self._sign(tx.call, tx.nonce, Wei(fee))
+        return self._sign(self._chain.as_signed(tx).call, tx.nonce, Wei(fee))
 
     def outcome(self, tx_hash: Hash32) -> TxOutcome | None:
         """Outcome once mined, None while unknown."""
@@ -189,7 +199,8 @@ class FakeWriter:
             "data": keccak(repr(call).encode()),
         }
         raw, sender = self._signer.sign_transaction(fields), self._signer.address
-        return SignedTx(hash=keccak(raw), raw=raw, sender=sender, nonce=nonce, max_fee_wei=max_fee, call=call)
+        tx = SignedTx(hash=keccak(raw), raw=raw, sender=sender, nonce=nonce, max_fee_wei=max_fee, call=call)
+        return self._chain.note_signed(tx)
 
 
 def _ref(number: int, timestamp: Timestamp) -> BlockRef:

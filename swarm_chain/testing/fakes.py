@@ -3,6 +3,7 @@
 from eth_keys.datatypes import PrivateKey
 
 from swarm_chain.core.encoding import checksum_address, keccak
+from swarm_chain.core.signing import text_preimage, typed_digest
 from swarm_chain.core.units import Address, Hash32, Signature, Timestamp
 from swarm_chain.recursion import recursion_limit_kept
 
@@ -53,10 +54,13 @@ class FakeSigner:
         """The 32 bytes of the key, for tests that hand it on."""
         return self._key.to_bytes()
 
-    def sign_digest(self, digest: Hash32) -> Signature:
-        """65 bytes r || s || v with low s and v in {27, 28} over a 32-byte digest."""
-        signature = self._key.sign_msg_hash(digest)
-        return Signature(signature.to_bytes()[:64] + bytes([27 + signature.v]))
+    def sign_typed(self, domain: Hash32, struct_hash: Hash32) -> Signature:
+        """65 bytes r || s || v, low s, v 27 or 28, over keccak256(0x1901 || domain || struct hash) (EIP-712)."""
+        return self._sign(typed_digest(domain, struct_hash))
+
+    def sign_text(self, text: bytes) -> Signature:
+        """The same form over a text with the prefix of EIP-191, as `personal_sign` does."""
+        return self._sign(keccak(text_preimage(text)))
 
     def sign_transaction(self, fields: dict[str, object]) -> bytes:
         """Raw signed EIP-1559 transaction."""
@@ -64,3 +68,7 @@ class FakeSigner:
             from eth_account import Account
 
         return bytes(Account.sign_transaction(fields, self.private_key).raw_transaction)
+
+    def _sign(self, digest: Hash32) -> Signature:
+        signature = self._key.sign_msg_hash(digest)
+        return Signature(signature.to_bytes()[:64] + bytes([27 + signature.v]))

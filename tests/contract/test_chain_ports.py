@@ -1,4 +1,4 @@
-"""One suite for ChainReader and ChainWriter: what holds on anvil through web3 holds on the shipped fake."""
+"""One suite for ChainReader and ChainWriter: what holds on anvil, through one endpoint or several, holds on the fake."""
 
 from collections.abc import Iterator
 
@@ -17,12 +17,12 @@ from tests.contract.worlds import TEN, World, fake_world, mined, real_world
 UNKNOWN = Hash32(keccak(b"no such thing"))
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(params=["fake", "real", "quorum"])
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
     if request.param == "fake":
         yield fake_world()
         return
-    made = real_world(request.getfixturevalue("tools"))
+    made = real_world(request.getfixturevalue("tools"), 3 if request.param == "quorum" else 1)
     yield made
     made.automine(True)
 

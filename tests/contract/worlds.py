@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from swarm_chain.adapters.clock import SystemClock
-from swarm_chain.adapters.sender import Web3Writer
+from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.transaction import FeePolicy
 from swarm_chain.core.model import ContractCall, TxOutcome
 from swarm_chain.core.units import Address, Hash32, Wei
@@ -71,9 +71,11 @@ def fake_world() -> World:
     return world
 
 
-def real_world(tools: ChainTools) -> World:
-    """The world on anvil."""
-    net, reader = tools.net, tools.reader
+def real_world(tools: ChainTools, endpoints: int = 1) -> World:
+    """The world on anvil, through one endpoint or through several that must agree."""
+    net = tools.net
+    urls = [net.rpc_url, net.rpc_url.replace("127.0.0.1", "localhost"), net.rpc_url.replace("127.0.0.1", "127.1")]
+    connection = connect_chain(urls[:endpoints], net.deployment)
 
     def automine(enabled: bool) -> None:
         # Interval mining would make the order of a test a matter of luck: without automine nothing is mined but by hand.
@@ -81,8 +83,8 @@ def real_world(tools: ChainTools) -> World:
         net.rpc.request("evm_setIntervalMining", [0])
 
     world = World(
-        reader=reader,
-        writer_with_cap=lambda signer, cap: Web3Writer(reader, signer, policy=FeePolicy(max_fee_wei=cap)),
+        reader=connection.reader,
+        writer_with_cap=lambda signer, cap: connection.writer(signer, policy=FeePolicy(max_fee_wei=cap)),
         automine=automine,
         mine=net.mine,
         fund=lambda address, amount: net.rpc.request("anvil_setBalance", [address, hex(amount)]),

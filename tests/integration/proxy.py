@@ -10,7 +10,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 from swarm_chain.adapters.transaction import parse_fields
-from swarm_chain.core.encoding import keccak
+from swarm_chain.core.encoding import keccak, to_hex
 
 
 @dataclass(slots=True)
@@ -22,19 +22,22 @@ class Proxy:
     refuse: dict[str, dict[str, Any]] = field(default_factory=dict)
     swallow: set[str] = field(default_factory=set)
     edit: dict[str, Any] = field(default_factory=dict)
+    twist: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    stall: threading.Event | None = None
     status: int = 200
     body: bytes | None = None
     max_log_blocks: int = 10**9
     without_log_timestamps: bool = False
     after_logs: Callable[[], None] | None = None
     calls: list[str] = field(default_factory=list)
-    _fees: dict[int, int] = field(default_factory=dict)
-    _known: set[bytes] = field(default_factory=set)
+    _taken: dict[int, tuple[str, int]] = field(default_factory=dict)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The JSON-RPC answer to one request."""
         method = request["method"]
         self.calls.append(method)
+        if self.stall is not None:
+            self.stall.wait(30)
         frame = {"jsonrpc": "2.0", "id": request["id"]}
         if method in self.refuse:
             return frame | {"error": self.refuse[method]}
@@ -48,6 +51,8 @@ class Proxy:
         if method in self.swallow:
             # The node took it, but the line broke before its answer.
             raise ConnectionAbortedError
+        if method in self.twist and answer.get("result") is not None:
+            return answer | {"result": self.twist[method](answer["result"])}
         return answer | {"result": self.edit[method]} if method in self.edit else answer
 
     def _logs(self, request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
@@ -62,15 +67,20 @@ class Proxy:
         return answer
 
     def _refusal(self, raw: bytes) -> str:
-        fields = parse_fields(raw)
-        if keccak(raw) in self._known:
+        fields, tx_hash = parse_fields(raw), to_hex(keccak(raw))
+        if self._waits(tx_hash):
             return "already known"
-        waiting = self._fees.get(fields.nonce)
-        if waiting is not None and fields.max_fee_wei * 10 < waiting * 11:
+        waiting, fee = self._taken.get(fields.nonce, ("", 0))
+        if waiting and self._waits(waiting) and fields.max_fee_wei * 10 < fee * 11:
             return "replacement transaction underpriced"
-        self._fees[fields.nonce] = fields.max_fee_wei
-        self._known.add(keccak(raw))
+        self._taken[fields.nonce] = (tx_hash, fields.max_fee_wei)
         return ""
+
+    def _waits(self, tx_hash: str) -> bool:
+        """Whether a transaction is in the pool of the node behind."""
+        request = {"jsonrpc": "2.0", "id": 1, "method": "eth_getTransactionByHash", "params": [tx_hash]}
+        found = forward(self.target, request)["result"]
+        return found is not None and found["blockNumber"] is None
 
 
 def forward(target: str, request: dict[str, Any]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _signed(question: compute.ComputeChallenge, root: Hash32) -> Document:
     return {
         "root": to_hex(root),
         "hash": to_hex(signing.commitment_hash(promise)),
-        "signature": to_hex(NODE.sign_digest(signing.commitment_digest(domain, promise))),
+        "signature": to_hex(NODE.sign_typed(domain, signing.commitment_hash(promise))),
     }
 
 
@@ -140,7 +140,7 @@ def _dispute(question: compute.ComputeChallenge, root: Hash32, lie: court.RowTra
         "member": MEMBER.address,
         "passedRoot": to_hex(passed.passed_root),
         "passedPath": hexes(merkle.path(verdicts.passed_tree([promised]), 0)),
-        "passedSignature": to_hex(MEMBER.sign_digest(verdicts.verdicts_digest(domain, passed))),
+        "passedSignature": to_hex(MEMBER.sign_typed(domain, verdicts.verdicts_hash(passed))),
     }
 
 

@@ -9,7 +9,7 @@ from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, window_id
-from swarm_chain.core.verdicts import PASSED_TYPE, PassedVerdicts, passed_root, passed_tree, verdicts_digest
+from swarm_chain.core.verdicts import PASSED_TYPE, PassedVerdicts, passed_root, passed_tree, verdicts_hash
 from swarm_chain.testing import FakeSigner
 from tools.golden.form import CHAIN_ID, Document, camel, sample_address, sample_hash, text
 
@@ -31,7 +31,7 @@ TYPES = (
     PASSED_TYPE,
 )
 
-Signed = tuple[str, Document, Hash32]
+Signed = tuple[str, Document, tuple[Hash32, Hash32]]
 
 
 def eip712() -> Document:
@@ -49,8 +49,8 @@ def eip712() -> Document:
         "signer": SIGNER.address,
         "types": {words.split("(")[0]: words for words in TYPES},
         "messages": {name: message for name, message, _ in signed},
-        "digests": {name: to_hex(digest) for name, _, digest in signed},
-        "signatures": {name: to_hex(SIGNER.sign_digest(digest)) for name, _, digest in signed},
+        "digests": {name: to_hex(signing.typed_digest(*parts)) for name, _, parts in signed},
+        "signatures": {name: to_hex(SIGNER.sign_typed(*parts)) for name, _, parts in signed},
         "commitmentLeaf": to_hex(leaf),
         **_passed(),
     }
@@ -84,10 +84,10 @@ def _node_messages(domain: Hash32) -> tuple[Signed, ...]:
     receipt = _receipt(node)
     proven = _message(proof, skip=("openings",)) | {"openingsHash": to_hex(encoding.openings_hash(openings))}
     return (
-        ("ComputeCommitment", _message(promise), signing.commitment_digest(domain, promise)),
-        ("ComputeProof", proven, signing.proof_digest(domain, proof)),
-        ("Heartbeat", _message(sign), signing.heartbeat_digest(domain, sign)),
-        ("JobReceipt", _message(receipt), signing.receipt_digest(domain, receipt)),
+        ("ComputeCommitment", _message(promise), (domain, signing.commitment_hash(promise))),
+        ("ComputeProof", proven, (domain, signing.proof_hash(proof))),
+        ("Heartbeat", _message(sign), (domain, signing.heartbeat_hash(sign))),
+        ("JobReceipt", _message(receipt), (domain, signing.receipt_hash(receipt))),
     )
 
 
@@ -98,18 +98,18 @@ def _other_messages(domain: Hash32, registry_domain: Hash32) -> tuple[Signed, ..
     observation = (7, node, sample_hash("observation"))
     checkpoint_names = ("jobId", "node", "index", "contentHash", "pathHash")
     return (
-        ("JobCheckpoint", _named(checkpoint_names, checkpoint), signing.checkpoint_digest(domain, *checkpoint)),
+        ("JobCheckpoint", _named(checkpoint_names, checkpoint), (domain, signing.checkpoint_hash(*checkpoint))),
         (
             "NodeAdmission",
             _named(("providerId", "node", "nonce", "deadline"), admission),
-            signing.admission_digest(registry_domain, *admission),
+            (registry_domain, signing.admission_hash(*admission)),
         ),
         (
             "Observation",
             _named(("epoch", "member", "contentHash"), observation),
-            signing.observation_digest(domain, *observation),
+            (domain, signing.observation_hash(*observation)),
         ),
-        ("PassedVerdicts", _message(_verdicts()), verdicts_digest(domain, _verdicts())),
+        ("PassedVerdicts", _message(_verdicts()), (domain, verdicts_hash(_verdicts()))),
     )
 
 

@@ -102,7 +102,7 @@ def swarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
         "ETH_PASSWORD": str(tmp_path / "password"),
         "SWARM_RPC_URL": "http://127.0.0.1:9",  # the discard port: nobody answers
     }
-    for name in ("SWARM_DEPLOYMENT", "SWARM_ORACLE_URL", "SWARM_ACCOUNT", "SWARM_KEYSTORE"):
+    for name in ("SWARM_DEPLOYMENT", "SWARM_ORACLE_URL", "SWARM_ACCOUNT", "SWARM_KEYSTORE", "SWARM_SIGNER_URL"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

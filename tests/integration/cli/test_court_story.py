@@ -18,7 +18,7 @@ from swarm_chain.core.merkle import build_tree, path
 from swarm_chain.core.model import ChainEvent, Opening, Proof, SignedCommitment, SignedProof
 from swarm_chain.core.signing import commitment_hash, domain_separator
 from swarm_chain.core.units import EpochNumber, Hash32, Signature
-from swarm_chain.core.verdicts import PassedVerdicts, SignedVerdicts, passed_root, signed_verdicts_json, verdicts_digest
+from swarm_chain.core.verdicts import PassedVerdicts, SignedVerdicts, passed_root, signed_verdicts_json, verdicts_hash
 from swarm_chain.court.calls import accuse_call, court_call
 from swarm_chain.court.model import RowEvidence
 from tests.chain_fixtures import ChainTools, drawn_window
@@ -416,5 +416,5 @@ def _publish_verdicts(room: Courtroom, member: KeySigner, *passed: Hash32) -> No
     deployment, epoch = room.tools.net.deployment, EpochNumber(room.window.window_id >> 16)
     said = PassedVerdicts(epoch=epoch, member=member.address, draws=8, passed_root=passed_root(passed))
     domain = domain_separator(deployment.chain_id, deployment.contracts["ChallengeBeacon"])
-    signed = SignedVerdicts(verdicts=said, passed=passed, signature=member.sign_digest(verdicts_digest(domain, said)))
+    signed = SignedVerdicts(verdicts=said, passed=passed, signature=member.sign_typed(domain, verdicts_hash(said)))
     room.shelf.documents[f"/v1/epochs/{epoch}/verdicts"] = signed_verdicts_json(signed)

@@ -42,6 +42,7 @@ class MemberProgram:
     url: str = ""
     starts: int = field(default=0)
     settings: dict[str, str] = field(default_factory=dict)  # more SWARM_ORACLE_* variables, by their last part
+    extra: dict[str, str] = field(default_factory=dict)  # more variables, by their whole name
 
     @classmethod
     def at(cls, home: Path, net: Devnet, key: bytes, rpc_url: str | None = None) -> "MemberProgram":
@@ -62,7 +63,8 @@ class MemberProgram:
             "ETH_PASSWORD": str(self.home / "password"),
             "SWARM_ORACLE_POLL_MS": "100",
         }
-        return {**os.environ, **names, **{f"SWARM_ORACLE_{name}": value for name, value in self.settings.items()}}
+        own = {f"SWARM_ORACLE_{name}": value for name, value in self.settings.items()}
+        return {**os.environ, **names, **own, **self.extra}
 
     @property
     def log_path(self) -> Path:

@@ -15,7 +15,7 @@ from swarm_chain.core.messages import Json
 from swarm_chain.core.model import Commitment, SignedCommitment, SignedProof
 from swarm_chain.core.params import Params
 from swarm_chain.core.rowchain import NumpyCompute
-from swarm_chain.core.signing import commitment_digest, domain_separator, proof_digest
+from swarm_chain.core.signing import commitment_hash, domain_separator, proof_hash
 from swarm_chain.core.units import Hash32, WindowId
 from tests.integration.oracle.process import MemberProgram
 
@@ -58,7 +58,7 @@ class Worker:
             if number not in self.runs:
                 self.runs[number] = self._run(number, window["windowSeed"])
             commitment = self.commitment(number)
-            signature = self.signer.sign_digest(commitment_digest(self._domain, commitment))
+            signature = self.signer.sign_typed(self._domain, commitment_hash(commitment))
             body = wire.commitment_body(SignedCommitment(commitment=commitment, signature=signature))
             self._deliver(member, "commitment", number, body)
         if window["state"] == "drawn" and number in self.runs:
@@ -92,7 +92,8 @@ class Worker:
         run, draws = self.runs[number], self.params.compute.draws
         root = commitment_of(run).root
         proof = prove_rows(run, draw_rows(hash_from_hex(draw_seed), run.challenge, root, draws))
-        return SignedProof(proof=proof, signature=self.signer.sign_digest(proof_digest(self._domain, proof)))
+        signature = self.signer.sign_typed(self._domain, proof_hash(proof))
+        return SignedProof(proof=proof, signature=signature)
 
     @property
     def _domain(self) -> Hash32:

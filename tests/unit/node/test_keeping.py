@@ -132,12 +132,21 @@ def test_settings_split_members_and_ignore_what_is_not_given() -> None:
     settings = load_settings({"oracle_url": "http://a/,https://b,http://a", "poll_ms": None, "unknown": 1})
     assert settings.oracle_urls == ("http://a", "https://b")
     assert settings.poll_ms == 500
+    assert load_settings({"rpc_url": "http://a,https://b"}).endpoints == ("http://a", "https://b")
     assert settings.folder == settings.home / "node"
 
 
 @pytest.mark.parametrize(
     "given",
-    [{"poll_ms": 1}, {"oracle_url": "ftp://a"}, {"rpc_url": "nowhere"}, {"gpus": -1}, {"log_level": "loud"}],
+    [
+        {"poll_ms": 1},
+        {"oracle_url": "ftp://a"},
+        {"rpc_url": "nowhere"},
+        {"rpc_url": "http://a,"},
+        {"rpc_agree": 0},
+        {"gpus": -1},
+        {"log_level": "loud"},
+    ],
 )
 def test_malformed_setting_is_one_clear_error(given: dict[str, object]) -> None:
     with pytest.raises(InvalidInputError) as caught:

@@ -16,7 +16,7 @@ from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.merkle import path, root
 from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Receipt
-from swarm_chain.core.signing import checkpoint_digest, receipt_digest
+from swarm_chain.core.signing import checkpoint_hash, receipt_digest, receipt_hash
 from swarm_chain.core.units import Hash32, JobId, Timestamp
 from swarm_chain.testing import FakeSigner
 from tests.member_world import ALICE, BOB, MemberWorld
@@ -60,7 +60,7 @@ def hand_in(
     world: MemberWorld, made: Receipt, key: FakeSigner = ALICE, contents: tuple[Hash32, ...] = HASHES
 ) -> tuple[int, dict[str, object]]:
     """Status and document of the answer to a receipt signed by a key."""
-    signature = key.sign_digest(receipt_digest(world.domain, made))
+    signature = key.sign_typed(world.domain, receipt_hash(made))
     body = {
         "receipt": receipt_json(made),
         "signature": to_hex(signature),
@@ -87,7 +87,7 @@ def upload(world: MemberWorld, index: int, **changes: object) -> tuple[int, dict
     assert isinstance(siblings, tuple)
     assert isinstance(key, FakeSigner)
     assert isinstance(job, int)
-    digest = checkpoint_digest(world.domain, job, ALICE.address, index, content_hash(content), path_hash(siblings))
+    struct_hash = checkpoint_hash(job, ALICE.address, index, content_hash(content), path_hash(siblings))
     body = wire.checkpoint_body(
         CheckpointUpload(
             job_id=JobId(job),
@@ -95,7 +95,7 @@ def upload(world: MemberWorld, index: int, **changes: object) -> tuple[int, dict
             index=index,
             content=content,
             path=siblings,
-            signature=key.sign_digest(digest),
+            signature=key.sign_typed(world.domain, struct_hash),
         )
     )
     answer = world.client.post(f"/v1/jobs/{job}/checkpoints", json=body)

@@ -23,10 +23,12 @@ from oracle.pipeline.actions import perform
 from oracle.pipeline.holding import kept_observations
 from oracle.pipeline.names import BUNDLE, MANIFEST, OBSERVATION, SECOND_OBSERVATION
 from oracle.publish.bundle import bundle_bytes, parse_bundle, signed_observation_bytes
-from oracle.publish.observation import signing_digest
+from oracle.publish.observation import content_hash
 from oracle.store import documents
+from oracle.store.tables import documents as document_table
 from oracle.store.tables import proofs
 from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.signing import observation_hash
 from swarm_chain.core.units import EpochNumber
 from tests.committee_world import CommitteeWorld
 from tests.member_world import ALICE, BOB, MemberWorld
@@ -202,12 +204,13 @@ def test_member_when_it_signs_two_observations_then_both_are_in_the_bundle_and_n
     told = kept_observations(world.member.desk, epoch)[0]
     other = replace(told.observation, arrivals=())
     second = SignedObservation(
-        observation=other, signature=world.signer.sign_digest(signing_digest(other, world.domain))
+        observation=other,
+        signature=world.signer.sign_typed(world.domain, observation_hash(epoch, other.member, content_hash(other))),
     )
     # One half of the committee hears the first one, the other half the second one.
     committee.gossip(_leader(committee, epoch))
     with world.engine.begin() as connection:
-        connection.execute(delete(documents.documents).where(documents.documents.c.name.startswith(OBSERVATION)))
+        connection.execute(delete(document_table).where(document_table.c.name.startswith(OBSERVATION)))
     contents = {OBSERVATION + world.signer.address: signed_observation_bytes(second)}
     documents.save_documents(world.engine, epoch, contents)
 
@@ -227,9 +230,7 @@ def test_votes_when_two_bundles_were_made_then_they_gather_on_one_report(committ
     _observe(committee)
     committee.gossip()
     with committee.worlds[3].engine.begin() as connection:
-        connection.execute(
-            delete(documents.documents).where(documents.documents.c.name == OBSERVATION + _name(committee, 0))
-        )
+        connection.execute(delete(document_table).where(document_table.c.name == OBSERVATION + _name(committee, 0)))
     for number in (2, 3):
         _lead(committee.worlds[number], epoch)
         committee.step(number)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from oracle.pipeline.backlog import BUMP_AFTER_MS, Sender
 from oracle.pipeline.lease import LeaseKeeper
-from oracle.pipeline.transact import BUMP_AFTER_MS, Sender, transact
+from oracle.pipeline.transact import transact
 from oracle.store.engine import open_store
 from oracle.store.leases import Fence
 from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, SUPERSEDED, attempts_of
@@ -74,10 +75,17 @@ class Desk:
 
     def vote(self, *, patience_ms: int = 45_000) -> TxOutcome:
         """Brings the vote to its end, as a tick does."""
-        return transact(
-            Sender(engine=self.engine, writer=self.faulty, clock=self.clock, fence=self.fence, patience_ms=patience_ms),
-            KEY,
-            CALL,
+        return transact(self.sender(patience_ms), KEY, CALL)
+
+    def sender(self, patience_ms: int = 45_000) -> Sender:
+        """Outbox and key as a process has them that just started."""
+        return Sender(
+            engine=self.engine,
+            writer=self.faulty,
+            address=self.signer.address,
+            clock=self.clock,
+            fence=self.fence,
+            patience_ms=patience_ms,
         )
 
     def restart(self) -> None:

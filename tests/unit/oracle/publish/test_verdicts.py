@@ -12,7 +12,7 @@ from swarm_chain.core.encoding import address_bytes, canonical_json, to_hex
 from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.signing import commitment_hash
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32
-from swarm_chain.core.verdicts import PassedVerdicts, SignedVerdicts, passed_root, verdicts_digest
+from swarm_chain.core.verdicts import PassedVerdicts, SignedVerdicts, passed_root, verdicts_hash
 from swarm_chain.court.documents import parse_verdicts
 from swarm_chain.testing import FakeSigner
 from tests.oracle_world import DOMAIN, NETWORK, PARAMS, Device, provider, scene
@@ -34,7 +34,7 @@ FAILED = next(
 
 def _signed(passed: tuple[Hash32, ...], signer: FakeSigner = MEMBER, epoch: int = 0, draws: int = DRAWS) -> bytes:
     said = PassedVerdicts(epoch=EpochNumber(epoch), member=signer.address, draws=draws, passed_root=passed_root(passed))
-    signature = signer.sign_digest(verdicts_digest(DOMAIN, said))
+    signature = signer.sign_typed(DOMAIN, verdicts_hash(said))
     return verdicts_bytes(SignedVerdicts(verdicts=said, passed=passed, signature=signature))
 
 

@@ -20,7 +20,7 @@ from swarm_chain.adapters.keystore import (
 )
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.signing import recover
+from swarm_chain.core.signing import recover, text_preimage
 from swarm_chain.testing import FakeSigner
 
 FAST = 2  # scrypt N: these files protect nothing
@@ -34,7 +34,7 @@ def test_created_key_loads_with_its_password_and_signs_for_its_address(tmp_path:
     signer = load_signer(made.path, PASSWORD)
 
     assert signer.address == made.address
-    assert recover(keccak(b"message"), signer.sign_digest(keccak(b"message"))) == made.address
+    assert recover(keccak(text_preimage(b"message")), signer.sign_text(b"message")) == made.address
 
 
 def test_two_created_keys_differ(tmp_path: Path) -> None:
@@ -200,6 +200,8 @@ def test_signer_shows_its_address_alone() -> None:
 
 
 def test_key_signer_and_fake_signer_sign_alike() -> None:
-    digest = keccak(b"message")
+    real, fake = KeySigner(KEY), FakeSigner("alice")
+    domain, struct_hash = keccak(b"domain"), keccak(b"struct")
 
-    assert KeySigner(KEY).sign_digest(digest) == FakeSigner("alice").sign_digest(digest)
+    assert real.sign_typed(domain, struct_hash) == fake.sign_typed(domain, struct_hash)
+    assert real.sign_text(b"message") == fake.sign_text(b"message")

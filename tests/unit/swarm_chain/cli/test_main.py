@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from swarm_chain.cli.connect import open_chain
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.lazy import ENTRY_POINT_GROUP, EXTRA_HELP, load_noun
 from swarm_chain.cli.main import NOUNS, root_command, run
 from swarm_chain.cli.shared import shared_options
-from swarm_chain.core.errors import UnavailableError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.testing import FakeChain
 
 ROOT = Path(__file__).parents[4]
 HEAVY = (
@@ -109,6 +111,28 @@ def test_options_beat_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert given.settings.endpoints == ["http://from-option", "http://second"]
     assert found.settings.endpoints == ["http://from-environment"]
+
+
+@pytest.mark.parametrize("agree", ["0", "3", "-1"])
+def test_agreement_of_more_endpoints_than_there_are_is_refused(monkeypatch: pytest.MonkeyPatch, agree: str) -> None:
+    monkeypatch.setenv("SWARM_RPC_AGREE", agree)
+    session = Session()
+    session.options["rpc_url"] = "http://first, http://second"
+
+    with pytest.raises(InvalidInputError) as caught:
+        open_chain(session.settings, FakeChain().deployment)
+
+    assert (caught.value.code, caught.value.exit_code) == ("bad_rpc_agree", 3)
+    assert "SWARM_RPC_AGREE" in caught.value.fix
+
+
+def test_agreement_that_is_no_number_names_option_and_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SWARM_RPC_AGREE", "most")
+
+    assert run(["wallet", "list"], Session()) == 3
+    assert "correct --rpc-agree or SWARM_RPC_AGREE" in capsys.readouterr().err
 
 
 def test_bad_setting_names_option_and_variable(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.cli.settlement import ActiveRoot, ProvenLeaf, leads_to_root, netting
-from swarm_chain.cli.stake_moves import UnbondRequest, calendar_of, permit_digest
+from swarm_chain.cli.stake_moves import UnbondRequest, calendar_of, permit_hash
 from swarm_chain.core.encoding import SETTLEMENT_TAG, checksum_address, keccak, leaf_domain, settlement_leaf
 from swarm_chain.core.merkle import build_tree, path, root
 from swarm_chain.core.model import SettlementLeaf
@@ -81,10 +81,11 @@ def test_permit_is_the_one_of_eip_2612() -> None:
     kinds = {"owner": "address", "spender": "address", "value": "uint256", "nonce": "uint256", "deadline": "uint256"}
     theirs = encode_typed_data(domain, {"Permit": [{"name": n, "type": t} for n, t in kinds.items()]}, fields)
 
-    digest = permit_digest(Hash32(theirs.header), (owner.address, spender.address, Wei(7), 3, 99))
+    struct_hash = permit_hash((owner.address, spender.address, Wei(7), 3, 99))
 
-    assert digest == keccak(b"\x19" + theirs.version + theirs.header + theirs.body)
-    assert Account.recover_message(theirs, signature=owner.sign_digest(digest)) == owner.address
+    assert struct_hash == theirs.body
+    signature = owner.sign_typed(Hash32(theirs.header), struct_hash)
+    assert Account.recover_message(theirs, signature=signature) == owner.address
 
 
 def test_calendar_is_one_event_a_request() -> None:

@@ -17,7 +17,8 @@ from swarm_chain.testing import FakeSigner
 
 BEACON = FakeSigner("beacon contract").address
 ALICE = FakeSigner("alice")
-DIGEST = Hash32(keccak(b"message"))
+DOMAIN, STRUCT = keccak(b"domain"), keccak(b"message")
+DIGEST = signing.typed_digest(DOMAIN, STRUCT)
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
@@ -76,15 +77,15 @@ def test_domain_separator_differs_by_chain_and_by_contract() -> None:
 
 
 def test_signer_is_recovered() -> None:
-    assert recover(DIGEST, ALICE.sign_digest(DIGEST)) == ALICE.address
-    require_signed_by(ALICE.address, DIGEST, ALICE.sign_digest(DIGEST))
+    assert recover(DIGEST, ALICE.sign_typed(DOMAIN, STRUCT)) == ALICE.address
+    require_signed_by(ALICE.address, DIGEST, ALICE.sign_typed(DOMAIN, STRUCT))
 
 
 def test_signature_of_somebody_else_is_refused_with_both_names() -> None:
     bob = FakeSigner("bob")
 
     with pytest.raises(InvalidInputError) as caught:
-        require_signed_by(ALICE.address, DIGEST, bob.sign_digest(DIGEST))
+        require_signed_by(ALICE.address, DIGEST, bob.sign_typed(DOMAIN, STRUCT))
 
     assert caught.value.code == "wrong_signer"
     assert bob.address in caught.value.message
@@ -92,7 +93,7 @@ def test_signature_of_somebody_else_is_refused_with_both_names() -> None:
 
 
 def test_high_s_twin_of_a_signature_is_refused() -> None:
-    signature = ALICE.sign_digest(DIGEST)
+    signature = ALICE.sign_typed(DOMAIN, STRUCT)
     s = int.from_bytes(signature[32:64], "big")
     twin = Signature(signature[:32] + (CURVE_ORDER - s).to_bytes(32, "big") + bytes([27 + 28 - signature[64]]))
 
@@ -118,7 +119,7 @@ def test_largest_low_s_is_half_of_the_curve_order() -> None:
     ],
 )
 def test_malformed_signature_is_refused(change: Callable[[bytes], bytes]) -> None:
-    malformed = change(bytes(ALICE.sign_digest(DIGEST)))
+    malformed = change(bytes(ALICE.sign_typed(DOMAIN, STRUCT)))
 
     with pytest.raises(InvalidInputError) as caught:
         recover(DIGEST, Signature(malformed))
@@ -128,7 +129,7 @@ def test_malformed_signature_is_refused(change: Callable[[bytes], bytes]) -> Non
 
 @given(st.integers(0, 65 * 8 - 1))
 def test_signature_with_one_changed_bit_never_names_the_signer(bit: int) -> None:
-    raw = bytearray(ALICE.sign_digest(DIGEST))
+    raw = bytearray(ALICE.sign_typed(DOMAIN, STRUCT))
     raw[bit // 8] ^= 1 << bit % 8
 
     try:

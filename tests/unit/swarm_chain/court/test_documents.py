@@ -17,7 +17,7 @@ from swarm_chain.core.verdicts import (
     passed_root,
     passed_tree,
     signed_verdicts_json,
-    verdicts_digest,
+    verdicts_hash,
 )
 from swarm_chain.court.documents import parse_evidence, parse_verdicts
 from swarm_chain.testing import FakeSigner
@@ -42,7 +42,7 @@ def parsed(document: dict[str, Any]) -> Any:
 def verdicts(*passed: Hash32, signer: FakeSigner = MEMBER) -> SignedVerdicts:
     """What the member says it passed, signed by whom the test wants."""
     said = PassedVerdicts(epoch=EpochNumber(1), member=MEMBER.address, draws=8, passed_root=passed_root(passed))
-    return SignedVerdicts(verdicts=said, passed=passed, signature=signer.sign_digest(verdicts_digest(DOMAIN, said)))
+    return SignedVerdicts(verdicts=said, passed=passed, signature=signer.sign_typed(DOMAIN, verdicts_hash(said)))
 
 
 def read_verdicts(document: dict[str, object]) -> SignedVerdicts:

@@ -6,7 +6,7 @@ import pytest
 
 from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, SignedTx
-from swarm_chain.core.signing import recover
+from swarm_chain.core.signing import recover, typed_digest
 from swarm_chain.core.units import Hash32, Wei
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner, reject
 from swarm_chain.testing.program import Log, Storage
@@ -37,10 +37,10 @@ def test_clock_moves_only_when_told() -> None:
 
 
 def test_signer_of_a_label_is_always_the_same_and_signs_for_real() -> None:
-    digest = Hash32(b"\7" * 32)
+    domain, struct_hash = Hash32(b"\7" * 32), Hash32(b"\x08" * 32)
 
     assert FakeSigner("alice").address == ALICE.address != FakeSigner("bob").address
-    assert recover(digest, ALICE.sign_digest(digest)) == ALICE.address
+    assert recover(typed_digest(domain, struct_hash), ALICE.sign_typed(domain, struct_hash)) == ALICE.address
 
 
 def test_appended_log_appears_in_the_next_block() -> None:
