@@ -2,8 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import Callable
+from typing import cast
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,6 +16,7 @@ MAX_HELD_BYTES = 256 * 1024 * 1024  # of all bodies that are being received or w
 MAX_DEPTH = 8
 MAX_PARTS = 65_536  # strings, lists and objects; the largest honest body, a receipt, has 8,200
 BODY_WITHIN_S = 30
+_ARRIVED = "arrived_ms"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _OPENING = frozenset(b"[{")
@@ -20,10 +24,18 @@ _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class BodyLimits:
-    """ASGI middleware that buffers a body up to its limit and looks at its shape, so that no parser sees a bomb."""
+    """ASGI middleware that buffers a body up to its limit and looks at its shape, so that no parser sees a bomb.
 
-    def __init__(self, app: ASGIApp) -> None:
+    It also notes when the last byte was there: what the body waits for afterwards is not its sender's doing.
+
+    Args:
+        app: what takes the body.
+        monotonic_ms: the member's clock.
+    """
+
+    def __init__(self, app: ASGIApp, monotonic_ms: Callable[[], int]) -> None:
         self._app = app
+        self._now = monotonic_ms
         self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,6 +47,7 @@ class BodyLimits:
         try:
             refusal = await self._fill(buffer, limit, scope, receive)
             if refusal is None:
+                scope.setdefault("state", {})[_ARRIVED] = self._now()
                 await self._app(scope, _replay(bytes(buffer), receive), send)
             else:
                 await refusal(scope, receive, send)
@@ -69,6 +82,11 @@ class BodyLimits:
         buffer += piece
         self._held_bytes += len(piece)
         return bool(message.get("more_body"))
+
+
+def arrived_ms(request: Request) -> int:
+    """Monotonic milliseconds at which the last byte of a request's body was here."""
+    return cast(int, request.scope["state"][_ARRIVED])
 
 
 class _GoneError(Exception):

@@ -42,7 +42,9 @@ def test_attack_21_when_a_100_mb_body_is_announced_then_413_without_reading_it(w
         asked.append("more")
         return {"type": "http.request", "body": PIECE, "more_body": True}
 
-    status = asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-length", b"100000000")]))
+    status = asyncio.run(
+        _status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [(b"content-length", b"100000000")])
+    )
     assert (status, asked) == (413, [])
 
 
@@ -51,7 +53,10 @@ def test_attack_21_when_the_announced_length_is_no_number_then_413(world: Member
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-length", length)])) == 413
+    assert (
+        asyncio.run(_status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [(b"content-length", length)]))
+        == 413
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +73,7 @@ def test_attack_21_when_100_mb_are_streamed_then_reading_stops_at_the_limit(
         read += len(PIECE)
         return {"type": "http.request", "body": PIECE, "more_body": True}
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [], path)) == 413
+    assert asyncio.run(_status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [], path)) == 413
     assert read <= limit + len(PIECE)
 
 
@@ -82,7 +87,12 @@ def test_attack_21_when_the_sender_hangs_up_then_nothing_is_worked_on(world: Mem
     async def receive() -> Message:
         return pieces.pop(0)
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-type", b"application/json")])) is None
+    assert (
+        asyncio.run(
+            _status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [(b"content-type", b"application/json")])
+        )
+        is None
+    )
     assert evidence.arrivals(world.engine, [world.record(window)]) == ()
 
 
