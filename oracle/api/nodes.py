@@ -16,6 +16,7 @@ from oracle.api.answers import (
 from oracle.api.batches import Batches
 from oracle.api.limits import arrived_ms
 from oracle.api.rates import Rates, host_of
+from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.intake import Incoming, arrive, keep_commitments, plans_of, take_heartbeat, take_proof
 from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
@@ -34,7 +35,7 @@ def node_routes(desk: Desk, rates: Rates) -> APIRouter:
         desk: where messages arrive.
         rates: buckets by host and node.
     """
-    router = APIRouter(prefix="/v1", tags=["nodes"])
+    router = APIRouter(prefix="/v1", tags=["nodes"], route_class=StrictRoute)
     _add_messages(router, desk, rates)
 
     @router.get("/windows/current", response_model=WindowsAnswer, responses=errors(503))
