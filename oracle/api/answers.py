@@ -187,9 +187,10 @@ _REASONS = {
     408: "The body came too slowly.",
     409: "It contradicts what this node signed before; both signatures are kept as evidence.",
     413: "The body is too large.",
+    415: "The body is not plain JSON.",
     422: "The request is malformed, or what it says cannot be taken; no retry helps.",
     429: "Too many requests from this address.",
     500: "Two facts disagree, or this member failed.",
     503: "Not now: try again after `Retry-After` seconds.",
 }
-POSTED = (400, 408, 413, 429, 503)
+POSTED = (400, 408, 413, 415, 429, 503)

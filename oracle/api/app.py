@@ -40,10 +40,10 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
         dependencies=[Depends(require_acting)],
     )
     rates = _rates(member)
-    app.add_middleware(BodyLimits)
+    app.add_middleware(BodyLimits, monotonic_ms=member.clock.monotonic_ms)
     install_error_handlers(app)
+    app.include_router(node_routes(member.desk, rates))  # first, because routes are tried in this order
     app.include_router(public_routes(member, contracts))
-    app.include_router(node_routes(member.desk, rates))
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
     app.include_router(peer_routes(member.desk, rates))

@@ -47,9 +47,10 @@ async def _malformed(request: Request, raised: Exception) -> JSONResponse:
     first = cast(RequestValidationError, raised).errors()[0]
     where = _shown(".".join(str(part) for part in first["loc"]))
     log.info("request_malformed", path=request.url.path, where=where, kind=first["type"])
+    why = str(first.get("ctx", {}).get("error", "")) if first["type"] == "json_invalid" else ""
     document = {
         "error": "malformed",
-        "message": f"{where}: {_shown(first['msg'])}",
+        "message": f"{where}: {_shown(first['msg'])}" + (f": {_shown(why)}" if why else ""),
         "fix": "see /docs",
         "values": {"at": where},
     }

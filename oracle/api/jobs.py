@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request, Response
 
 from oracle.api.answers import POSTED, AcceptedAnswer, JobAnswer, JobPath, Json, SpecAnswer, errors, raw
 from oracle.api.rates import Rates, host_of
+from oracle.api.strict_json import StrictRoute
 from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.job_desk import (
@@ -31,7 +32,7 @@ def spec_routes(desk: Desk, rates: Rates) -> APIRouter:
         desk: where messages arrive.
         rates: anybody may post a spec, so each host only so often.
     """
-    router = APIRouter(prefix="/v1/jobs/specs", tags=["jobs"])
+    router = APIRouter(prefix="/v1/jobs/specs", tags=["jobs"], route_class=StrictRoute)
 
     @router.post("", status_code=201, response_model=SpecAnswer, responses=errors(*POSTED))
     def post_spec(body: SpecBody, request: Request) -> Json:
@@ -61,7 +62,7 @@ def job_routes(desk: Desk, rates: Rates) -> APIRouter:
         desk: where messages arrive.
         rates: buckets by host and node.
     """
-    router = APIRouter(prefix="/v1/jobs/{job_id}", tags=["jobs"])
+    router = APIRouter(prefix="/v1/jobs/{job_id}", tags=["jobs"], route_class=StrictRoute)
     _add_uploads(router, desk, rates)
 
     @router.get("", response_model=JobAnswer, responses=errors(404, 503))

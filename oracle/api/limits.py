@@ -2,8 +2,11 @@
 
 import asyncio
 import re
+from collections.abc import Callable
+from typing import cast
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -13,6 +16,7 @@ MAX_HELD_BYTES = 256 * 1024 * 1024  # of all bodies that are being received or w
 MAX_DEPTH = 8
 MAX_PARTS = 65_536  # strings, lists and objects; the largest honest body, a receipt, has 8,200
 BODY_WITHIN_S = 30
+_ARRIVED = "arrived_ms"
 
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _OPENING = frozenset(b"[{")
@@ -20,10 +24,20 @@ _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class BodyLimits:
-    """ASGI middleware that buffers a body up to its limit and looks at its shape, so that no parser sees a bomb."""
+    """ASGI middleware that buffers a body up to its limit and looks at its shape, so that no parser sees a bomb.
 
-    def __init__(self, app: ASGIApp) -> None:
+    It also notes when the last byte was there: what the body waits for afterwards is not its sender's doing.
+
+    Args:
+        app: what takes the body.
+        monotonic_ms: the member's clock.
+        within_s: how long a body may take.
+    """
+
+    def __init__(self, app: ASGIApp, monotonic_ms: Callable[[], int], within_s: float = BODY_WITHIN_S) -> None:
         self._app = app
+        self._now = monotonic_ms
+        self._within_s = within_s
         self._held_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -35,6 +49,7 @@ class BodyLimits:
         try:
             refusal = await self._fill(buffer, limit, scope, receive)
             if refusal is None:
+                scope.setdefault("state", {})[_ARRIVED] = self._now()
                 await self._app(scope, _replay(bytes(buffer), receive), send)
             else:
                 await refusal(scope, receive, send)
@@ -44,11 +59,11 @@ class BodyLimits:
             self._held_bytes -= len(buffer)
 
     async def _fill(self, buffer: bytearray, limit: int, scope: Scope, receive: Receive) -> JSONResponse | None:
-        declared = Headers(scope=scope).get("content-length", "0")
-        if not declared.isdecimal() or len(declared) > 12 or int(declared) > limit:
-            return _refuse(413, "too_large", f"a body may have {limit} bytes", "send less")
+        refusal = _header_fault(Headers(scope=scope), limit, takes_json=scope["method"] == "POST")
+        if refusal is not None:
+            return refusal
         try:
-            async with asyncio.timeout(BODY_WITHIN_S):
+            async with asyncio.timeout(self._within_s):
                 more = True
                 while more:
                     more = await self._take(buffer, receive)
@@ -57,7 +72,7 @@ class BodyLimits:
                     if self._held_bytes > MAX_HELD_BYTES:
                         return _refuse(503, "busy", "this member is taking in too much at once", "send it again later")
         except TimeoutError:
-            return _refuse(408, "too_slow", f"a body must come within {BODY_WITHIN_S} s", "send it again")
+            return _refuse(408, "too_slow", f"a body must come within {self._within_s:g} s", "send it again")
         return _shape_fault(buffer)
 
     async def _take(self, buffer: bytearray, receive: Receive) -> bool:
@@ -69,6 +84,11 @@ class BodyLimits:
         buffer += piece
         self._held_bytes += len(piece)
         return bool(message.get("more_body"))
+
+
+def arrived_ms(request: Request) -> int:
+    """Monotonic milliseconds at which the last byte of a request's body was here."""
+    return cast(int, request.scope["state"][_ARRIVED])
 
 
 class _GoneError(Exception):
@@ -86,6 +106,18 @@ def depth(body: bytes | bytearray) -> int:
         level += 1 if bracket in _OPENING else -1
         deepest = max(deepest, level)
     return deepest
+
+
+def _header_fault(headers: Headers, limit: int, *, takes_json: bool) -> JSONResponse | None:
+    declared = headers.get("content-length", "0")
+    if not declared.isdecimal() or len(declared) > 12 or int(declared) > limit:
+        return _refuse(413, "too_large", f"a body may have {limit} bytes", "send less")
+    if headers.get("content-encoding", "identity") != "identity":
+        return _refuse(415, "encoded", "a compressed body may be a bomb", "send plain JSON without Content-Encoding")
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if takes_json and kind != "application/json":
+        return _refuse(415, "not_json", f"a body of type {kind[:40]!r}", "send application/json")
+    return None
 
 
 def _shape_fault(body: bytes | bytearray) -> JSONResponse | None:

@@ -1,5 +1,7 @@
 """What nodes send: heartbeats, commitments, proofs; and what they ask before."""
 
+from functools import partial
+
 from fastapi import APIRouter, Request
 
 from oracle.api.answers import (
@@ -11,12 +13,15 @@ from oracle.api.answers import (
     WindowsAnswer,
     errors,
 )
+from oracle.api.batches import Batches
+from oracle.api.limits import arrived_ms
 from oracle.api.rates import Rates, host_of
+from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
-from oracle.pipeline.intake import plans_of, take_commitment, take_heartbeat, take_proof
+from oracle.pipeline.intake import Incoming, arrive, keep_commitments, plans_of, take_heartbeat, take_proof
 from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
 from oracle.store import evidence
-from oracle.store.evidence import Saved
+from oracle.store.evidence import Instant, Saved
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import RejectedError
 from swarm_chain.core.model import WindowRecord
@@ -30,7 +35,7 @@ def node_routes(desk: Desk, rates: Rates) -> APIRouter:
         desk: where messages arrive.
         rates: buckets by host and node.
     """
-    router = APIRouter(prefix="/v1", tags=["nodes"])
+    router = APIRouter(prefix="/v1", tags=["nodes"], route_class=StrictRoute)
     _add_messages(router, desk, rates)
 
     @router.get("/windows/current", response_model=WindowsAnswer, responses=errors(503))
@@ -51,6 +56,8 @@ def node_routes(desk: Desk, rates: Rates) -> APIRouter:
 
 
 def _add_messages(router: APIRouter, desk: Desk, rates: Rates) -> None:
+    commitments = Batches(partial(arrive, desk), partial(keep_commitments, desk))
+
     def charge(request: Request, node: str) -> None:
         rates.nodes.take(host_of(request), node if Address(node) in desk.sight().nodes else "")
 
@@ -61,10 +68,11 @@ def _add_messages(router: APIRouter, desk: Desk, rates: Rates) -> None:
         return {"duplicate": not take_heartbeat(desk, *body.to_core())}
 
     @router.post("/commitments", status_code=202, response_model=CommitmentAnswer, responses=errors(*POSTED, 404, 409))
-    def post_commitment(body: CommitmentBody, request: Request) -> Json:
+    async def post_commitment(body: CommitmentBody, request: Request) -> Json:
         """The root of a device's run in an open window; the first one counts."""
         charge(request, body.commitment.node)
-        saved, received = take_commitment(desk, body.to_core())
+        at = Instant(boot=desk.boot, ms=arrived_ms(request))
+        saved, received = await commitments.put(Incoming(signed=body.to_core(), at=at))
         if saved is Saved.CONFLICT:
             raise _equivocation(to_hex(received.signed.commitment.root))
         return {"elapsedMs": received.elapsed_ms, "duplicate": saved is Saved.DUPLICATE}
@@ -87,11 +95,10 @@ def _equivocation(root: str) -> RejectedError:
 
 def _window(desk: Desk, window: WindowRecord) -> Json:
     c = desk.network.params.compute
-    received = sum(r.first for r in evidence.arrivals(desk.engine, [window]))
     return {
         "windowId": window.window_id,
         "state": window.state.name.lower(),
-        "committed": received,
+        "committed": len(evidence.committed_devices(desk.engine, window)),
         "proven": len(evidence.proven_devices(desk.engine, window.window_id)),
         "windowSeed": to_hex(window.window_seed),
         "drawSeed": to_hex(window.draw_seed),

@@ -5,8 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field, Strict
 
-from oracle.api.answers import EpochPath, errors, raw
+from oracle.api.answers import POSTED, EpochPath, errors, raw
 from oracle.api.rates import Rates, host_of
+from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import NAMES_AT_ONCE
 from oracle.pipeline.holding import evidence_of, inventory_of, rooted_commitments
@@ -44,7 +45,7 @@ def peer_routes(desk: Desk, rates: Rates) -> APIRouter:
         desk: whose evidence is shown.
         rates: listing costs work, so each host only so often.
     """
-    router = APIRouter(prefix="/v1", tags=["members"])
+    router = APIRouter(prefix="/v1", tags=["members"], route_class=StrictRoute)
 
     @router.get("/epochs/{epoch}/evidence", response_class=Response, responses=errors(429, 503) | raw(JSON, "Names."))
     def inventory(epoch: EpochPath, request: Request) -> Response:
@@ -80,4 +81,4 @@ def _canonical(content: bytes) -> Response:
     return Response(content, media_type=JSON)
 
 
-_POSTED = errors(400, 408, 413, 429, 503)
+_POSTED = errors(*POSTED)

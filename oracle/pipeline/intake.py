@@ -1,14 +1,17 @@
 """Takes in what nodes say about compute: heartbeats, commitments, proofs. Everything is checked before it is kept."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from oracle.judge.windows import owed_shapes
 from oracle.pipeline.desk import Desk, require_fresh, require_known, require_node, require_window, wrong_state
 from oracle.pipeline.holding import rooted_commitments
 from oracle.publish.json_codec import dump_signed_proof
-from oracle.store import evidence
-from oracle.store.evidence import Instant, Received, Saved
+from oracle.store import evidence, liveness
+from oracle.store.evidence import Instant, Offer, Received, Saved
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
 from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.model import Commitment, Heartbeat, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.signing import commitment_digest, heartbeat_digest, proof_digest, require_signed_by
@@ -31,33 +34,61 @@ def take_heartbeat(desk: Desk, heartbeat: Heartbeat, signature: Signature) -> bo
     longest = desk.network.params.liveness.message_for
     require_fresh(sight.now, heartbeat.issued_at, heartbeat.expires_at, longest)
     require_signed_by(heartbeat.node, heartbeat_digest(desk.domain, heartbeat), signature)
-    return evidence.save_heartbeat(desk.engine, heartbeat.node, heartbeat.sequence, desk.instant)
+    return liveness.save_heartbeat(desk.engine, heartbeat.node, heartbeat.sequence, desk.instant)
 
 
-def take_commitment(desk: Desk, signed: SignedCommitment) -> tuple[Saved, Received]:
-    """Keeps a commitment with this member's measurement of its arrival.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A commitment and when its last byte came in."""
 
-    Returns:
-        NEW, DUPLICATE or CONFLICT (another root for the same window and device), and the one that counts. The last two
-        also after the window closed: an answer that was lost is given again, and a second root stays evidence.
+    signed: SignedCommitment
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrived:
+    """A checked commitment, when it came in and the window it is for."""
+
+    signed: SignedCommitment
+    at: Instant
+    window: WindowRecord
+
+
+Kept = tuple[Saved, Received]
+
+
+def arrive(desk: Desk, incoming: Incoming) -> Arrived:
+    """Checks a commitment against the chain, before the store is asked.
 
     Raises:
         InvalidInputError: not a live node's, window not open, another seed than the window's on chain, not the planned
             shape, or not signed by the node.
-        UnavailableError: the window is not open here yet, or this member cannot measure it.
+        UnavailableError: the window is not open here yet.
     """
-    arrived = desk.instant
-    sight, commitment = desk.sight(), signed.commitment
+    sight, commitment = desk.sight(), incoming.signed.commitment
     require_node(sight, commitment.node)
     _require_shape(desk, commitment)
     window = require_window(sight, commitment.window_id, WindowState.OPEN, *_AFTER_OPEN)
-    check_commitment(desk, signed, window)
-    is_open = window.state is WindowState.OPEN
-    elapsed_ms = _measured(desk, window, arrived) if is_open else 1  # afterwards only repeats and evidence are taken
-    saved, received = evidence.save_commitment(desk.engine, signed, elapsed_ms, is_open=is_open)
-    if saved is Saved.LATE:
-        raise wrong_state(window, "closed to commitments", "open")
-    return saved, received
+    check_commitment(desk, incoming.signed, window)
+    return Arrived(signed=incoming.signed, at=incoming.at, window=window)
+
+
+def keep_commitments(desk: Desk, arrived: Sequence[Arrived]) -> list[Kept | SwarmError]:
+    """Keeps commitments with this member's measurement of their arrival, in one transaction.
+
+    Returns:
+        For each NEW, DUPLICATE or CONFLICT (another root for the same window and device), and the one that counts; the
+        last two also after the window closed: an answer that was lost is given again, and a second root stays evidence.
+        In place of them InvalidInputError if the window closed before, UnavailableError if this member cannot measure it.
+    """
+    sights = evidence.first_sights(desk.engine, {one.window.window_id for one in arrived})
+    measured = [_offer(one, sights.get(one.window.window_id)) for one in arrived]
+    offers = [offer for offer in measured if isinstance(offer, Offer)]
+    kept = iter(evidence.save_commitments(desk.engine, offers) if offers else ())
+    return [
+        found if isinstance(found, SwarmError) else _unless_late(one, next(kept))
+        for one, found in zip(arrived, measured, strict=True)
+    ]
 
 
 def check_commitment(desk: Desk, signed: SignedCommitment, window: WindowRecord) -> None:
@@ -143,25 +174,31 @@ def _require_seed(window: WindowRecord, commitment: Commitment) -> None:
         )
 
 
-def _measured(desk: Desk, window: WindowRecord, arrived: Instant) -> int:
-    opened = evidence.first_sight(desk.engine, window.window_id)
+def _offer(one: Arrived, opened: Instant | None) -> Offer | SwarmError:
+    window = one.window
+    if window.state is not WindowState.OPEN:
+        return Offer(signed=one.signed, elapsed_ms=1, is_open=False)  # only repeats and evidence are taken
     if opened is None:
-        raise UnavailableError(f"this member has not seen window {window.window_id} open yet", retry_after=1)
-    if opened.boot != arrived.boot or arrived.ms < opened.ms:
-        raise UnavailableError(
+        return UnavailableError(f"this member has not seen window {window.window_id} open yet", retry_after=1)
+    if opened.boot != one.at.boot or one.at.ms < opened.ms:
+        return UnavailableError(
             f"this member saw window {window.window_id} open by another clock and sits it out",
             code="other_clock",
             fix="commit to another member",
             retry_after=30,
         )
-    return max(arrived.ms - opened.ms, 1)
+    return Offer(signed=one.signed, elapsed_ms=max(one.at.ms - opened.ms, 1))
+
+
+def _unless_late(one: Arrived, kept: Kept) -> Kept | SwarmError:
+    return wrong_state(one.window, "closed to commitments", "open") if kept[0] is Saved.LATE else kept
 
 
 def _require_commitment(desk: Desk, signed: SignedProof, window: WindowRecord) -> None:
     proof = signed.proof
-    received = [r.signed.commitment for r in evidence.arrivals(desk.engine, [window]) if r.first]
-    rooted = [one.commitment for one in rooted_commitments(desk, window) or ()]
-    roots = {c.root for c in (*received, *rooted) if (c.node, c.device) == (proof.node, proof.device)}
+    received = evidence.root_that_counts(desk.engine, window, proof.node, proof.device)
+    rooted = (one.commitment for one in rooted_commitments(desk, window) or ())
+    roots = {c.root for c in rooted if (c.node, c.device) == (proof.node, proof.device)} | {received} - {None}
     if not roots:
         raise InvalidInputError("nothing was committed for this window and device in time", code="no_commitment")
     if proof.root not in roots:

@@ -9,7 +9,7 @@ from oracle.pipeline.sight import Sight
 from oracle.publish.bundle import signed_observation_bytes
 from oracle.publish.json_codec import parse_signed_proof
 from oracle.publish.observation import content_hash, ordered_observation
-from oracle.store import documents, evidence
+from oracle.store import documents, evidence, liveness
 from oracle.store import jobs as job_store
 from oracle.store.evidence import Received
 from swarm_chain.core.compute import ComputeWindow
@@ -72,7 +72,7 @@ def commitment_key(received: Received) -> tuple[Address, int]:
 def _observation(member: Member, sight: Sight, epoch: EpochNumber, address: Address) -> Observation:
     received = (r for r in evidence.arrivals(member.engine, windows_of(sight.state, epoch)) if r.first)
     completed = [JobId(job.job_id) for job in sight.state.jobs if job.state is JobState.COMPLETED]
-    calls = evidence.roll_call_counts(member.engine, epoch)
+    calls = liveness.roll_call_counts(member.engine, epoch)
     verdicts = job_store.verdicts(member.engine, completed)
     return Observation(
         epoch=epoch,

@@ -61,12 +61,11 @@ def observers(member: Member, epoch: EpochNumber) -> frozenset[Address]:
 
 def _window(member: Member, sight: Sight, window: WindowId) -> OwnWindow:
     secret = evidence.secret_of(member.engine, window)
-    opened = [record for record in sight.state.windows if record.window_id == window]
-    received = evidence.arrivals(member.engine, opened)
+    opened = (record for record in sight.state.windows if record.window_id == window)
     return OwnWindow(
         window_id=window,
         secret=None if secret is None else Hash32(secret),
-        committed=frozenset((r.signed.commitment.node, r.signed.commitment.device) for r in received if r.first),
+        committed=frozenset().union(*(evidence.committed_devices(member.engine, record) for record in opened)),
         proven=evidence.proven_devices(member.engine, window),
         judged=evidence.is_judged(member.engine, window),
     )

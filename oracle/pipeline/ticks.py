@@ -14,7 +14,7 @@ from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
-from oracle.store import evidence
+from oracle.store import evidence, liveness
 from oracle.store.outbox import was_signed
 from swarm_chain.core.kinds import WindowState
 
@@ -92,11 +92,11 @@ def roll_call(member: Member) -> None:
     if not member.keeper.holds:
         return
     sight, now = member.follower.sight, member.desk.instant
-    evidence.adopt_heartbeats(member.engine, now)
-    last = evidence.last_heartbeats(member.engine, now.boot)
-    liveness = member.network.params.liveness
-    present = {node: is_present(now.ms - last[node], liveness) for node in sight.nodes if node in last}
-    evidence.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
+    liveness.adopt_heartbeats(member.engine, now)
+    last = liveness.last_heartbeats(member.engine, now.boot)
+    params = member.network.params.liveness
+    present = {node: is_present(now.ms - last[node], params) for node in sight.nodes if node in last}
+    liveness.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
 
 
 def _mark_windows(member: Member, sight: Sight) -> None:

@@ -1,17 +1,17 @@
-"""Evidence of an epoch: windows, commitments, proofs, heartbeats and roll calls."""
+"""Evidence of an epoch: windows, commitments, proofs."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, and_, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, Update, and_, func, insert, select, tuple_, update
 
 from oracle.store.engine import insert_new, writing
-from oracle.store.tables import commitments, heartbeats, proofs, roll_calls, windows
+from oracle.store.tables import commitments, proofs, windows
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.model import Commitment, SignedCommitment, WindowRecord
-from swarm_chain.core.units import Address, EpochNumber, Signature, WindowId
+from swarm_chain.core.units import Address, Hash32, Signature, WindowId
 
 ProofKey = tuple[WindowId, Address, int]
 
@@ -42,6 +42,31 @@ class Instant:
 
     boot: str
     ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A checked commitment that is to be kept.
+
+    `elapsed_ms` is this member's measurement, >= 0, None for one that another member passed on; `is_open` says that the
+    window is open on chain: afterwards, as in a sealed window, only evidence is taken.
+    """
+
+    signed: SignedCommitment
+    elapsed_ms: int | None
+    is_open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What one transaction adds: new rows, and rows that get their time."""
+
+    new: list[Received] = field(default_factory=list)
+    timed: list[Received] = field(default_factory=list)
+
+
+_DeviceKey = tuple[WindowId, str, Address, int]
+_Kept = dict[_DeviceKey, list[Received]]
 
 
 def save_secret(engine: Engine, window: WindowId, secret: bytes) -> bytes:
@@ -86,10 +111,16 @@ def is_judged(engine: Engine, window: WindowId) -> bool:
 
 def first_sight(engine: Engine, window: WindowId) -> Instant | None:
     """When the member saw the window open, None if it did not."""
-    query = select(windows.c.seen_boot, windows.c.seen_ms).where(windows.c.window_id == window)
+    return first_sights(engine, [window]).get(window)
+
+
+def first_sights(engine: Engine, window_ids: Collection[WindowId]) -> Mapping[WindowId, Instant]:
+    """When the member saw windows open; those it did not see are left out."""
+    t = windows.c
+    query = select(t.window_id, t.seen_boot, t.seen_ms).where(t.window_id.in_(window_ids), t.seen_ms.is_not(None))
     with engine.connect() as connection:
-        row = connection.execute(query).one_or_none()
-    return None if row is None or row.seen_ms is None else Instant(boot=row.seen_boot or "", ms=row.seen_ms)
+        rows = connection.execute(query)
+        return {WindowId(window): Instant(boot=boot or "", ms=seen_ms) for window, boot, seen_ms in rows}
 
 
 def seal(engine: Engine, window: WindowRecord) -> tuple[Received, ...]:
@@ -111,46 +142,87 @@ def seal(engine: Engine, window: WindowRecord) -> tuple[Received, ...]:
 def save_commitment(
     engine: Engine, signed: SignedCommitment, elapsed_ms: int | None, *, is_open: bool = True
 ) -> tuple[Saved, Received]:
-    """Keeps a commitment; the first of its (window, seed, node, device) counts, one with another root stays as evidence.
+    """Keeps one commitment; see `save_commitments`."""
+    (kept,) = save_commitments(engine, [Offer(signed=signed, elapsed_ms=elapsed_ms, is_open=is_open)])
+    return kept
+
+
+def save_commitments(engine: Engine, offers: Sequence[Offer]) -> list[tuple[Saved, Received]]:
+    """Keeps commitments in one transaction, in the order given: once this returns, they outlive a loss of power.
+
+    The first commitment of a (window, seed, node, device) counts, one with another root stays as evidence.
 
     Args:
         engine: the store.
-        signed: checked by the caller.
-        elapsed_ms: this member's measurement, >= 0; None for one that another member passed on.
-        is_open: the window is open on chain; afterwards, as in a sealed window, only evidence is taken.
+        offers: checked by the caller.
 
     Returns:
-        What became of it, and the arrival that counts; with LATE nothing is kept.
+        What became of each, and the arrival that counts; with LATE nothing is kept.
     """
-    window = signed.commitment.window_id
-    # Locked where the database has row locks: a window must not be sealed between this look and the insert.
-    sealed_query = select(windows.c.sealed).where(windows.c.window_id == window).with_for_update()
     with writing(engine) as connection:
-        sealed = connection.execute(sealed_query).scalar_one_or_none()
-        if sealed is None:
+        sealed = _sealed_windows(connection, {offer.signed.commitment.window_id for offer in offers})
+        kept = _kept_by_device(connection, [offer.signed.commitment for offer in offers])
+        written = _Written()
+        outcomes = [_keep(offer, sealed, kept, written) for offer in offers]
+        if written.new:
+            connection.execute(insert(commitments), [_commitment_row(received) for received in written.new])
+        for received in written.timed:
+            connection.execute(_give_time(received))
+    return outcomes
+
+
+def _keep(offer: Offer, sealed: frozenset[WindowId], kept: _Kept, written: _Written) -> tuple[Saved, Received]:
+    c = offer.signed.commitment
+    takes = offer.is_open and c.window_id not in sealed
+    same_device = kept.setdefault(_device_key(c), [])
+    arrival = Received(signed=offer.signed, elapsed_ms=offer.elapsed_ms, first=not same_device)
+    for position, known in enumerate(same_device):
+        if known.signed.commitment == c:
+            if takes and known.elapsed_ms is None and offer.elapsed_ms is not None:
+                # Another member passed it on before it arrived here.
+                same_device[position] = replace(known, elapsed_ms=offer.elapsed_ms)
+                written.timed.append(same_device[position])
+            return Saved.DUPLICATE, same_device[position]
+    if not same_device and not takes:
+        return Saved.LATE, arrival
+    if len(same_device) < MAX_ROOTS:
+        same_device.append(arrival)
+        written.new.append(arrival)
+    return (Saved.NEW, arrival) if arrival.first else (Saved.CONFLICT, next(a for a in same_device if a.first))
+
+
+def _sealed_windows(connection: Connection, window_ids: Collection[WindowId]) -> frozenset[WindowId]:
+    # Locked where the database has row locks: a window must not be sealed between this look and the insert.
+    t = windows.c
+    query = select(t.window_id, t.sealed).where(t.window_id.in_(window_ids)).order_by(t.window_id).with_for_update()
+    found = {WindowId(window): sealed for window, sealed in connection.execute(query)}
+    missing = sorted(set(window_ids) - found.keys())
+    if missing:
+        for window in missing:
             insert_new(connection, windows, {"window_id": window, "secret": b""})
-            sealed = connection.execute(sealed_query).scalar_one()
-        kept = [_received(row) for row in connection.execute(_same_device(signed.commitment))]
-        same = [a for a in kept if a.signed.commitment == signed.commitment]
-        arrival = Received(signed=signed, elapsed_ms=elapsed_ms, first=not kept)
-        if same:
-            return Saved.DUPLICATE, _timed(connection, same[0], arrival) if is_open and not sealed else same[0]
-        if not kept and (sealed or not is_open):
-            return Saved.LATE, arrival
-        if len(kept) < MAX_ROOTS:
-            insert_new(connection, commitments, _commitment_row(arrival))
-    return (Saved.CONFLICT, next(a for a in kept if a.first)) if kept else (Saved.NEW, arrival)
+        found = {WindowId(window): sealed for window, sealed in connection.execute(query)}
+    return frozenset(window for window, sealed in found.items() if sealed)
 
 
-def _timed(connection: Connection, kept: Received, arrival: Received) -> Received:
-    """The kept commitment with its time, if it was passed on by another member before it arrived here."""
-    if kept.elapsed_ms is not None or arrival.elapsed_ms is None:
-        return kept
-    t, c = commitments.c, kept.signed.commitment
-    key = and_(t.window_id == c.window_id, t.window_seed == to_hex(c.window_seed), t.node == c.node)
-    same_root = and_(key, t.device == c.device, t.root == to_hex(c.root))
-    connection.execute(update(commitments).where(same_root).values(elapsed_ms=arrival.elapsed_ms))
-    return Received(signed=kept.signed, elapsed_ms=arrival.elapsed_ms, first=kept.first)
+def _kept_by_device(connection: Connection, offered: Iterable[Commitment]) -> _Kept:
+    t = commitments.c
+    key = tuple_(t.window_id, t.window_seed, t.node, t.device)
+    query = select(commitments).where(key.in_({_device_key(c) for c in offered}))
+    kept: _Kept = {}
+    for received in map(_received, connection.execute(query)):
+        kept.setdefault(_device_key(received.signed.commitment), []).append(received)
+    return kept
+
+
+def _device_key(c: Commitment) -> _DeviceKey:
+    return c.window_id, to_hex(c.window_seed), c.node, c.device
+
+
+def _give_time(received: Received) -> Update:
+    t, c = commitments.c, received.signed.commitment
+    device = and_(t.window_id == c.window_id, t.window_seed == to_hex(c.window_seed), t.node == c.node)
+    same_root = and_(device, t.device == c.device, t.root == to_hex(c.root))
+    return update(commitments).where(same_root).values(elapsed_ms=received.elapsed_ms)
 
 
 def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, ...]:
@@ -172,6 +244,22 @@ def arrivals(engine: Engine, opened: Iterable[WindowRecord]) -> tuple[Received, 
     )
     with engine.connect() as connection:
         return tuple(_received(row) for row in connection.execute(query))
+
+
+def committed_devices(engine: Engine, window: WindowRecord) -> frozenset[tuple[Address, int]]:
+    """Devices that committed in a window with the seed the chain shows."""
+    with engine.connect() as connection:
+        rows = connection.execute(select(commitments.c.node, commitments.c.device).where(_counts(window)))
+        return frozenset((Address(node), device) for node, device in rows)
+
+
+def root_that_counts(engine: Engine, window: WindowRecord, node: Address, device: int) -> Hash32 | None:
+    """Root a device committed to first in a window with the seed the chain shows, None if it did not commit."""
+    t = commitments.c
+    query = select(t.root).where(and_(_counts(window), t.node == node, t.device == device))
+    with engine.connect() as connection:
+        root = connection.execute(query).scalar_one_or_none()
+    return None if root is None else hash_from_hex(root)
 
 
 def save_proof(engine: Engine, key: ProofKey, document: bytes, *, heard: bool = False) -> Saved:
@@ -240,61 +328,9 @@ def proven_devices(engine: Engine, window: WindowId) -> frozenset[tuple[Address,
         return frozenset((Address(node), device) for node, device in connection.execute(query))
 
 
-def save_heartbeat(engine: Engine, node: Address, sequence: int, arrived: Instant) -> bool:
-    """Keeps a sign of life if its sequence is newer than the last one's; a replayed heartbeat keeps nobody alive."""
-    values = {"sequence": sequence, "arrived_ms": arrived.ms, "boot": arrived.boot}
-    with writing(engine) as connection:
-        if insert_new(connection, heartbeats, {"node": node, **values}):
-            return True
-        newer = and_(heartbeats.c.node == node, heartbeats.c.sequence < sequence)
-        return connection.execute(update(heartbeats).where(newer).values(**values)).rowcount == 1
-
-
-def adopt_heartbeats(engine: Engine, now: Instant) -> int:
-    """Counts heartbeats that arrived under another boot as arrived now: how old they are nobody can say any more.
-
-    Returns:
-        How many there were.
-    """
-    foreign = update(heartbeats).where(heartbeats.c.boot != now.boot)
-    with writing(engine) as connection:
-        return connection.execute(foreign.values(arrived_ms=now.ms, boot=now.boot)).rowcount
-
-
-def last_heartbeats(engine: Engine, boot: str) -> Mapping[Address, int]:
-    """Monotonic milliseconds of each node's last heartbeat that arrived under a boot."""
-    query = select(heartbeats.c.node, heartbeats.c.arrived_ms).where(heartbeats.c.boot == boot)
-    with engine.connect() as connection:
-        return {Address(node): arrived for node, arrived in connection.execute(query)}
-
-
-def save_roll_call(engine: Engine, epoch: EpochNumber, present: Mapping[Address, bool]) -> None:
-    """Counts one roll call of an epoch: each node's total goes up, and its present if it answered lately."""
-    with writing(engine) as connection:
-        for node, here in sorted(present.items()):
-            insert_new(connection, roll_calls, {"epoch": epoch, "node": node, "present": 0, "total": 0})
-            connection.execute(
-                update(roll_calls)
-                .where(and_(roll_calls.c.epoch == epoch, roll_calls.c.node == node))
-                .values(present=roll_calls.c.present + int(here), total=roll_calls.c.total + 1)
-            )
-
-
-def roll_call_counts(engine: Engine, epoch: EpochNumber) -> tuple[tuple[Address, int, int], ...]:
-    """(node, present, total) of an epoch, ordered by node."""
-    query = (
-        select(roll_calls.c.node, roll_calls.c.present, roll_calls.c.total)
-        .where(roll_calls.c.epoch == epoch)
-        .order_by(func.lower(roll_calls.c.node))
-    )
-    with engine.connect() as connection:
-        return tuple((Address(node), present, total) for node, present, total in connection.execute(query))
-
-
-def _same_device(c: Commitment) -> Select[Any]:
+def _counts(window: WindowRecord) -> ColumnElement[bool]:
     t = commitments.c
-    opening = and_(t.window_id == c.window_id, t.window_seed == to_hex(c.window_seed))
-    return select(commitments).where(and_(opening, t.node == c.node, t.device == c.device))
+    return and_(t.window_id == window.window_id, t.window_seed == to_hex(window.window_seed), t.first)
 
 
 def _commitment_row(arrival: Received) -> dict[str, object]:

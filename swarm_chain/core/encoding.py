@@ -69,7 +69,7 @@ def checksum_address(raw: bytes) -> Address:
     """EIP-55 address of 20 bytes."""
     text = raw.hex()
     mask = keccak(text.encode()).hex()
-    return Address("0x" + "".join(c.upper() if int(m, 16) > 7 else c for c, m in zip(text, mask, strict=False)))
+    return Address("0x" + "".join([c.upper() if m > "7" else c for c, m in zip(text, mask, strict=False)]))
 
 
 def hash_from_hex(text: str) -> Hash32:

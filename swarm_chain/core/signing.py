@@ -1,8 +1,6 @@
 """EIP-712 digests of every message of the protocol, and strict recovery of who signed."""
 
-from eth_keys.datatypes import Signature as KeySignature
-from eth_keys.exceptions import BadSignature
-from eth_utils.exceptions import ValidationError
+from coincurve import PublicKey
 
 from swarm_chain.core.encoding import checksum_address, keccak, openings_hash, words
 from swarm_chain.core.errors import InvalidInputError
@@ -161,10 +159,10 @@ def recover(digest: Hash32, signature: Signature) -> Address:
     if int.from_bytes(signature[32:64], "big") > SECP256K1_HALF_N:
         raise InvalidInputError("signature has a high s", code="bad_signature")
     try:
-        key = KeySignature(signature[:64] + bytes([signature[64] - 27])).recover_public_key_from_msg_hash(digest)
-    except (BadSignature, ValidationError) as error:
+        key = PublicKey.from_signature_and_message(signature[:64] + bytes([signature[64] - 27]), digest, hasher=None)
+    except ValueError as error:
         raise InvalidInputError("no key fits this signature", code="bad_signature") from error
-    return checksum_address(key.to_canonical_address())
+    return checksum_address(keccak(key.format(compressed=False)[1:])[12:])
 
 
 def require_signed_by(signer: Address, digest: Hash32, signature: Signature) -> None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Engine
 
-from oracle.store import documents, evidence, jobs, outbox
+from oracle.store import documents, evidence, jobs, liveness, outbox
 from oracle.store.engine import insert_new, open_store, writing
 from oracle.store.evidence import Instant, Saved
 from oracle.store.tables import heartbeats
@@ -110,13 +110,13 @@ def test_verdict_when_given_by_several_at_once_then_the_first_stands(engine: Eng
 
 
 def test_roll_call_when_counted_by_several_at_once_then_none_is_lost(engine: Engine) -> None:
-    race(lambda i: evidence.save_roll_call(engine, EpochNumber(1), {ALICE: True, BOB: i == 0}))
-    assert evidence.roll_call_counts(engine, EpochNumber(1)) == ((BOB, 1, RACERS), (ALICE, RACERS, RACERS))
+    race(lambda i: liveness.save_roll_call(engine, EpochNumber(1), {ALICE: True, BOB: i == 0}))
+    assert liveness.roll_call_counts(engine, EpochNumber(1)) == ((BOB, 1, RACERS), (ALICE, RACERS, RACERS))
 
 
 def test_heartbeat_when_many_come_at_once_then_the_newest_stands(engine: Engine) -> None:
-    race(lambda i: evidence.save_heartbeat(engine, ALICE, 1 + i, Instant(boot="boot 1", ms=100 * (1 + i))))
-    assert evidence.last_heartbeats(engine, "boot 1") == {ALICE: 100 * RACERS}
+    race(lambda i: liveness.save_heartbeat(engine, ALICE, 1 + i, Instant(boot="boot 1", ms=100 * (1 + i))))
+    assert liveness.last_heartbeats(engine, "boot 1") == {ALICE: 100 * RACERS}
 
 
 def test_processes_when_they_open_a_fresh_database_at_once_then_both_work_and_one_secret_is_kept(
@@ -146,4 +146,4 @@ def test_transaction_when_it_fails_late_then_nothing_of_it_stays(engine: Engine)
     with pytest.raises(UnavailableError, match="in the middle"):
         fail_late()
     assert new == [True, False], "a key that exists must not end the transaction"
-    assert evidence.last_heartbeats(engine, "boot 1") == {}
+    assert liveness.last_heartbeats(engine, "boot 1") == {}

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import Engine
 
-from oracle.store import documents, evidence, jobs, outbox
+from oracle.store import documents, evidence, jobs, liveness, outbox
 from oracle.store.evidence import Instant, Saved
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import Outcome, WindowState
@@ -85,26 +85,26 @@ def test_proof_when_sent_twice_then_the_first_stands(engine: Engine) -> None:
 
 
 def test_heartbeat_when_replayed_then_it_keeps_nobody_alive(engine: Engine) -> None:
-    assert evidence.save_heartbeat(engine, ALICE, 5, at(1000))
-    assert not evidence.save_heartbeat(engine, ALICE, 5, at(9000))
-    assert not evidence.save_heartbeat(engine, ALICE, 4, at(9000))
-    assert evidence.save_heartbeat(engine, ALICE, 6, at(2000))
-    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 2000}
+    assert liveness.save_heartbeat(engine, ALICE, 5, at(1000))
+    assert not liveness.save_heartbeat(engine, ALICE, 5, at(9000))
+    assert not liveness.save_heartbeat(engine, ALICE, 4, at(9000))
+    assert liveness.save_heartbeat(engine, ALICE, 6, at(2000))
+    assert liveness.last_heartbeats(engine, BOOT) == {ALICE: 2000}
 
 
 def test_heartbeat_when_it_arrived_under_another_boot_then_it_counts_from_when_it_is_adopted(engine: Engine) -> None:
-    evidence.save_heartbeat(engine, ALICE, 5, Instant(boot="another", ms=10**12))
-    evidence.save_heartbeat(engine, BOB, 5, at(1000))
-    assert evidence.last_heartbeats(engine, BOOT) == {BOB: 1000}
-    assert evidence.adopt_heartbeats(engine, at(3000)) == 1
-    assert evidence.adopt_heartbeats(engine, at(9000)) == 0
-    assert evidence.last_heartbeats(engine, BOOT) == {ALICE: 3000, BOB: 1000}
+    liveness.save_heartbeat(engine, ALICE, 5, Instant(boot="another", ms=10**12))
+    liveness.save_heartbeat(engine, BOB, 5, at(1000))
+    assert liveness.last_heartbeats(engine, BOOT) == {BOB: 1000}
+    assert liveness.adopt_heartbeats(engine, at(3000)) == 1
+    assert liveness.adopt_heartbeats(engine, at(9000)) == 0
+    assert liveness.last_heartbeats(engine, BOOT) == {ALICE: 3000, BOB: 1000}
 
 
 def test_roll_call_when_called_twice_then_totals_and_presences_add(engine: Engine) -> None:
-    evidence.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: False})
-    evidence.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: True})
-    assert evidence.roll_call_counts(engine, EpochNumber(3)) == ((BOB, 1, 2), (ALICE, 2, 2))
+    liveness.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: False})
+    liveness.save_roll_call(engine, EpochNumber(3), {ALICE: True, BOB: True})
+    assert liveness.roll_call_counts(engine, EpochNumber(3)) == ((BOB, 1, 2), (ALICE, 2, 2))
 
 
 def test_window_when_seen_again_then_the_first_sight_stands(engine: Engine) -> None:

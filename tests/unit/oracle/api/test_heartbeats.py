@@ -3,7 +3,7 @@
 import pytest
 
 from oracle.pipeline.ticks import roll_call
-from oracle.store import evidence
+from oracle.store import liveness
 from swarm_chain.core.units import Signature
 from tests.member_world import ALICE, BOB, STRANGER, MemberWorld
 
@@ -21,18 +21,18 @@ def test_heartbeat_when_fresh_then_the_node_is_present_at_the_roll_call(world: M
     world.clock.advance(world.network.params.liveness.grace_for + 1)
     assert post(world, world.beat(world.heartbeat())) == (202, {"duplicate": False})
     roll_call(world.member)
-    counts = {node: (present, total) for node, present, total in evidence.roll_call_counts(world.engine, world.epoch)}
+    counts = {node: (present, total) for node, present, total in liveness.roll_call_counts(world.engine, world.epoch)}
     assert counts == {ALICE.address: (1, 1), BOB.address: (0, 1)}
 
 
 def test_attack_14_when_replayed_then_it_keeps_nobody_alive(world: MemberWorld) -> None:
     body = world.beat(world.heartbeat(sequence=7))
     post(world, body)
-    first = evidence.last_heartbeats(world.engine, world.member.desk.boot)
+    first = liveness.last_heartbeats(world.engine, world.member.desk.boot)
     world.clock.advance(20)
     assert post(world, body) == (202, {"duplicate": True})
     assert post(world, world.beat(world.heartbeat(sequence=6))) == (202, {"duplicate": True})
-    assert evidence.last_heartbeats(world.engine, world.member.desk.boot) == first
+    assert liveness.last_heartbeats(world.engine, world.member.desk.boot) == first
 
 
 def test_attack_22_when_expired_then_refused(world: MemberWorld) -> None:
@@ -58,7 +58,7 @@ def test_attack_22_when_from_the_future_or_made_for_ever_then_refused(
 ) -> None:
     status, document = post(world, world.beat(world.heartbeat(lead=lead, lives_for=lives_for)))
     assert (status, document["error"]) == (422, error)
-    assert evidence.last_heartbeats(world.engine, world.member.desk.boot) == {}
+    assert liveness.last_heartbeats(world.engine, world.member.desk.boot) == {}
 
 
 def test_heartbeat_when_the_node_is_nobodys_then_refused(world: MemberWorld) -> None:

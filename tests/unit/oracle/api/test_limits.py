@@ -1,6 +1,7 @@
 """Attack 21 of compute-proof.md: malformed and monstrous bodies are refused before any work, in the one error format."""
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from swarm_chain.testing import FakeSigner
 from tests.member_world import ALICE, MemberWorld
 
 JSON = {"Content-Type": "application/json"}
+JSON_TYPE = (b"content-type", b"application/json")
 PIECE = b" " * 65_536
 
 
@@ -42,7 +44,11 @@ def test_attack_21_when_a_100_mb_body_is_announced_then_413_without_reading_it(w
         asked.append("more")
         return {"type": "http.request", "body": PIECE, "more_body": True}
 
-    status = asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-length", b"100000000")]))
+    status = asyncio.run(
+        _status(
+            BodyLimits(world.app, world.clock.monotonic_ms), receive, [(b"content-length", b"100000000"), JSON_TYPE]
+        )
+    )
     assert (status, asked) == (413, [])
 
 
@@ -51,7 +57,12 @@ def test_attack_21_when_the_announced_length_is_no_number_then_413(world: Member
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-length", length)])) == 413
+    assert (
+        asyncio.run(
+            _status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [(b"content-length", length), JSON_TYPE])
+        )
+        == 413
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,7 +79,7 @@ def test_attack_21_when_100_mb_are_streamed_then_reading_stops_at_the_limit(
         read += len(PIECE)
         return {"type": "http.request", "body": PIECE, "more_body": True}
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [], path)) == 413
+    assert asyncio.run(_status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [JSON_TYPE], path)) == 413
     assert read <= limit + len(PIECE)
 
 
@@ -82,7 +93,7 @@ def test_attack_21_when_the_sender_hangs_up_then_nothing_is_worked_on(world: Mem
     async def receive() -> Message:
         return pieces.pop(0)
 
-    assert asyncio.run(_status(BodyLimits(world.app), receive, [(b"content-type", b"application/json")])) is None
+    assert asyncio.run(_status(BodyLimits(world.app, world.clock.monotonic_ms), receive, [JSON_TYPE])) is None
     assert evidence.arrivals(world.engine, [world.record(window)]) == ()
 
 
@@ -162,6 +173,53 @@ def test_attack_21_when_a_field_is_malformed_or_unknown_then_422_and_the_place_i
 def test_attack_21_when_the_body_is_no_such_object_then_refused(world: MemberWorld, body: bytes) -> None:
     for path in ("/v1/commitments", "/v1/proofs", "/v1/heartbeats", "/v1/jobs/specs", "/v1/jobs/1/receipts"):
         assert post(world, path, body)[0] in (400, 422)
+
+
+def test_attack_21_when_a_body_comes_byte_by_byte_then_408(world: MemberWorld) -> None:
+    async def receive() -> Message:
+        await asyncio.sleep(0.001)
+        return {"type": "http.request", "body": b" ", "more_body": True}
+
+    slow = BodyLimits(world.app, world.clock.monotonic_ms, within_s=0.05)
+    assert asyncio.run(_status(slow, receive, [JSON_TYPE])) == 408
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
+def test_attack_21_when_the_body_is_compressed_then_415_and_it_is_never_unpacked(world: MemberWorld, name: str) -> None:
+    bomb = gzip.compress(b" " * 10**8)
+    answer = world.client.post("/v1/commitments", content=bomb, headers={**JSON, "Content-Encoding": name})
+    assert (answer.status_code, answer.json()["error"]) == (415, "encoded")
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
+def test_attack_21_when_the_body_is_of_another_type_then_415(world: MemberWorld, kind: str) -> None:
+    body = json.dumps(commitment_text(world)).encode()
+    answer = world.client.post("/v1/commitments", content=body, headers={"Content-Type": kind})
+    assert (answer.status_code, answer.json()["error"]) == (415, "not_json")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"spec":{"a":1,"a":2}}',
+        '{"spec":{},"spec":{"a":2}}',
+        '{"spec":{"a":NaN}}',
+        '{"spec":{"a":-Infinity}}',
+        '{"spec":{"a":1e999}}',
+        '{"spec":{"a":' + "9" * 5000 + "}}",
+    ],
+)
+def test_attack_21_when_a_text_could_be_read_in_two_ways_then_422(world: MemberWorld, text: str) -> None:
+    status, document = post(world, "/v1/jobs/specs", text.encode())
+    assert (status, document["error"] in ("malformed", "invalid_input")) == (422, True)
+
+
+def test_attack_21_when_a_signed_field_comes_twice_then_neither_is_taken(world: MemberWorld) -> None:
+    text = json.dumps(commitment_text(world))
+    twice = text.replace('"device": 0', '"device": 1, "device": 0')
+    assert twice != text
+    status, document = post(world, "/v1/commitments", twice.encode())
+    assert (status, "twice" in str(document["message"])) == (422, True)
 
 
 def test_rate_limit_when_a_node_sends_too_often_then_429_until_time_passes(world: MemberWorld) -> None:
