@@ -23,7 +23,7 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=lambda: user_data_path("swarm"))
     rpc_url: str = DEFAULT_RPC_URL
     deployment: Path | None = None
-    oracle_url: str | None = Field(default=None, pattern=r"^https?://")
+    oracle_url: str | None = Field(default=None, pattern=r"^https?://[^,]+(,\s*https?://[^,]+)*$")
     account: str | None = None
     keystore: Path | None = None
     keystore_dir: Path | None = None
@@ -33,6 +33,12 @@ class Settings(BaseSettings):
     def endpoints(self) -> list[str]:
         """RPC endpoints, best first; several are separated by commas."""
         return [url.strip() for url in self.rpc_url.split(",") if url.strip()]
+
+    @property
+    def oracle_urls(self) -> tuple[str, ...]:
+        """Base URLs of oracle members, best first, none twice; several are separated by commas."""
+        urls = (url.strip().rstrip("/") for url in (self.oracle_url or "").split(","))
+        return tuple(dict.fromkeys(url for url in urls if url))
 
 
 def load_settings(options: Mapping[str, Any]) -> Settings:
