@@ -214,7 +214,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         clock=clock,
         boot=_boot(),
     )
-    signer = connection.signer
+    signer, metrics = connection.signer, Metrics()
     exchange = Exchange(others.peers, signer.address if signer else None)
     writer = Web3Writer(reader, signer) if signer else None
     return Member(
@@ -229,11 +229,13 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         compute=_judging_backend(),
         replays=replays,
         entropy=secrets.token_bytes,
-        metrics=Metrics(),
+        metrics=metrics,
         exchange=exchange,
         sign_log=others.sign_log,
         signer=signer,
-        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence) if writer else None,
+        sender=Sender(engine=engine, writer=writer, clock=clock, fence=keeper.fence, count=metrics.tx.attempted)
+        if writer
+        else None,
     )
 
 

@@ -13,7 +13,8 @@ from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
-from oracle.store import evidence
+from oracle.store import documents, evidence
+from swarm_chain.core.encoding import sha256_digest
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
@@ -31,6 +32,8 @@ def follow(member: Member) -> None:
     if member.keeper.holds:
         _mark_windows(member, sight)
     member.metrics.saw(sight, member.network.epoch_at(sight.now))
+    member.metrics.cycle.saw(sight, member.network, member.address)
+    _compare_last(member, sight)
 
 
 def work(member: Member) -> None:
@@ -38,6 +41,7 @@ def work(member: Member) -> None:
     if not member.keeper.holds:
         return
     sight, action = member.follower.sight, choose_action(member)
+    member.metrics.cycle.chose(type(action).__name__)
     if isinstance(action, Wait):
         return
     name = type(action).__name__
@@ -89,6 +93,8 @@ def roll_call(member: Member) -> None:
     last = evidence.last_heartbeats(member.engine, now.boot)
     liveness = member.network.params.liveness
     present = {node: is_present(now.ms - last[node], liveness) for node in sight.nodes if node in last}
+    if member.address is not None:
+        member.metrics.cycle.balance(member.reader.balance(member.address))
     evidence.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
 
 
@@ -98,3 +104,13 @@ def _mark_windows(member: Member, sight: Sight) -> None:
         if window.state is WindowState.OPEN and evidence.first_sight(member.engine, window.window_id) is None:
             evidence.mark_seen(member.engine, window.window_id, seen)
             log.info("window_seen", window=window.window_id, block=window.opened_block)
+
+
+def _compare_last(member: Member, sight: Sight) -> None:
+    """Notes whether the chain's last report is this member's own; without one of its own there is nothing to compare."""
+    if not sight.state.roots:
+        return
+    root = sight.state.roots[-1]
+    manifest = documents.document(member.engine, root.epoch, "manifest")
+    if manifest is not None:
+        member.metrics.cycle.compared(sha256_digest(manifest) == root.manifest_hash)

@@ -6,7 +6,7 @@
 Every look asks the chain about all attempts, so a kill at any point is like a long wait.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import structlog
@@ -42,6 +42,7 @@ class Sender:
     clock: Clock
     fence: Fence  # raises once another process of this member has taken over
     patience_ms: int = 45_000
+    count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +92,7 @@ def _push(sender: Sender, intent: _Intent, tx: SignedTx) -> TxOutcome:
             tx = _bumped(sender, intent, tx)
             _broadcast(sender, intent, tx)
         sender.clock.sleep(POLL_SECONDS)
+    sender.count("unknown")
     raise UnavailableError(f"{intent.key} is not mined yet", code="tx_unknown", retry_after=5)
 
 
@@ -110,6 +112,7 @@ def _supersede(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
     same_nonce = (one for one, state in attempts_of(sender.engine, intent.key) if one.nonce == tx.nonce)
     for one in same_nonce:
         mark_intent(sender.engine, intent.key, one, SUPERSEDED)
+    sender.count("superseded")
     log.warning("tx_superseded", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
     raise UnavailableError(
         f"{intent.key}: another transaction of this key took nonce {tx.nonce}", code="tx_superseded", retry_after=1
@@ -120,12 +123,14 @@ def _bumped(sender: Sender, intent: _Intent, stuck: SignedTx) -> SignedTx:
     try:
         return _sign(sender, intent, sender.writer.bump(stuck))
     except InvalidInputError as error:
+        sender.count("fee_cap")
         log.warning("tx_fee_cap_reached", intent=intent.key, message=error.message)
         return stuck
 
 
 def _sign(sender: Sender, intent: _Intent, tx: SignedTx) -> SignedTx:
     store_intent(sender.engine, intent.key, tx, sender.fence)
+    sender.count("signed")
     log.info("tx_signed", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
     return tx
 
@@ -150,6 +155,7 @@ def _mined(sender: Sender, intent: _Intent) -> TxOutcome | None:
         found = SUCCEEDED if outcome.succeeded else REVERTED
         if found != state:
             mark_intent(sender.engine, intent.key, tx, found)
+            sender.count(found)
             log.info("tx_mined", intent=intent.key, tx=to_hex(tx.hash), state=found, gas=outcome.gas_used)
         if outcome.succeeded:
             return outcome
