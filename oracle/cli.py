@@ -53,10 +53,12 @@ def once(
 ) -> None:
     """Says what the member would do next and, with --confirm, does it."""
     from oracle.config import load_settings
+    from oracle.logs import log_as_json
     from oracle.main import open_member
     from oracle.pipeline.ticks import choose_action, follow, keep_lease, work
 
     session = session_of(ctx)
+    log_as_json()
     settings = load_settings(database_url=database_url)
     with open_member(settings, _connection(session, dry=False), session.settings.home) as member:
         if member.signer is None:
