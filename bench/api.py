@@ -31,7 +31,7 @@ from oracle.store.engine import open_store
 from oracle.store.tables import commitments
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.model import Commitment, SignedCommitment
-from swarm_chain.core.signing import commitment_digest, domain_separator
+from swarm_chain.core.signing import commitment_hash, domain_separator
 from swarm_chain.core.units import Hash32
 from swarm_chain.testing import FakeChain, FakeSigner
 
@@ -118,7 +118,7 @@ def request_of(window_number: int, node: FakeSigner, domain: Hash32) -> bytes:
         steps=compute.first_steps,
         root=keccak(words(window, node.address)),
     )
-    signed = SignedCommitment(commitment=commitment, signature=node.sign_digest(commitment_digest(domain, commitment)))
+    signed = SignedCommitment(commitment=commitment, signature=node.sign_typed(domain, commitment_hash(commitment)))
     body = json.dumps(commitment_body(signed)).encode()
     head = f"POST /v1/commitments HTTP/1.1\r\nHost: member\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     return head.encode() + b"\r\n\r\n" + body

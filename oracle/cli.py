@@ -15,13 +15,21 @@ DatabaseUrl = Annotated[
 ]
 
 
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; default: loopback.")]
+Port = Annotated[int | None, typer.Option("--port", help="Port to listen on; default: 8700.")]
+FirstEpoch = Annotated[int, typer.Option("--from", help="First epoch.", min=0)]
+LastEpoch = Annotated[int, typer.Option("--to", help="Last epoch, included.", min=0)]
+
+
 @app.command()
 def run(
     ctx: typer.Context,
     database_url: DatabaseUrl = None,
-    host: Annotated[str | None, typer.Option("--host", help="Address to listen on; default: loopback.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="Port to listen on; default: 8700.")] = None,
-    dry: Annotated[bool, typer.Option("--dry-run", help="Follow and judge without a key; send nothing.")] = False,
+    host: Host = None,
+    port: Port = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Send nothing, even with a key; without a key it is a dry run anyway.")
+    ] = False,
 ) -> None:
     """Runs a member until SIGTERM: serves nodes, judges, votes, submits, carries out outcomes."""
     from oracle.config import load_settings
@@ -54,6 +62,8 @@ def once(
     log_as_json()
     settings = load_settings(database_url=database_url)
     with open_member(settings, _connection(session, dry=False), session.settings.home) as member:
+        if member.signer is None:
+            session.output.note("warning: no key is configured (--keystore, --account): a dry run, nothing is sent")
         follow(member)
         action = choose_action(member)
         document = {"action": type(action).__name__, "details": repr(action), "performed": confirm}
@@ -71,33 +81,82 @@ def replay(
     keep: Annotated[Path | None, typer.Option("--keep", help="Folder for the fetched documents.")] = None,
 ) -> None:
     """Rebuilds a report from published data and the chain, and compares it byte for byte. Needs no key."""
-    from oracle.mirror import replay_published
+    from oracle.audit_commands import open_audit, raise_verdict, replay_one
 
     session = session_of(ctx)
     with session.output.progress(f"replaying epoch {epoch}"):
-        found = replay_published(session.reader, session.deployment, session.oracle, epoch, keep)
-    document: dict[str, Any] = {
-        "epoch": epoch,
-        "reportHash": "0x" + found.report_hash.hex(),
-        "replayedHash": "0x" + found.replayed_hash.hex(),
-        "passedRoot": "0x" + found.passed_root.hex(),
-        "matches": found.matches,
-        "difference": found.difference,
-    }
+        found = replay_one(open_audit(session), epoch, keep)
+    document: dict[str, Any] = found.as_dict() | {"matches": not found.faults, "difference": "; ".join(found.faults)}
     session.output.show(document, facts(f"replay of epoch {epoch}", document))
-    if not found.matches:
-        from swarm_chain.core.errors import InconsistentError
+    raise_verdict([found])
 
-        raise InconsistentError(
-            f"epoch {epoch}: {found.difference}",
-            fix="ask another member; if it differs there too, warn the guardian",
-            code="replay_differs",
-            values=document,
-        )
+
+@app.command()
+def audit(
+    ctx: typer.Context,
+    first: FirstEpoch,
+    last: LastEpoch,
+    folder: Annotated[
+        Path | None, typer.Option("--from-folder", help="What `export` wrote, instead of members.")
+    ] = None,
+) -> None:
+    """Recomputes every report of a range from published data and the chain; names what differs. Needs no key."""
+    from oracle.audit_commands import audit_epochs, open_audit
+
+    audit_epochs(session_of(ctx), open_audit(session_of(ctx), folder), first, last)
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    first: FirstEpoch,
+    last: LastEpoch,
+    out: Annotated[Path, typer.Option("--out", help="Folder; an interrupted export goes on there.")],
+) -> None:
+    """Writes everything published of a range into a folder, each epoch once it was audited. Needs no key."""
+    from oracle.audit_commands import export_epochs, open_audit
+
+    export_epochs(session_of(ctx), open_audit(session_of(ctx)), (first, last), out)
+
+
+@app.command()
+def members(
+    ctx: typer.Context,
+    last: Annotated[int, typer.Option("--last", help="Latest reports to count missed votes in.", min=1)] = 30,
+) -> None:
+    """Shows the committee: who sits in it, how each voted, whether each answers. Needs no key."""
+    from oracle.config import load_settings
+    from oracle.operator_commands import show_members
+
+    show_members(session_of(ctx), load_settings(), last)
+
+
+@app.command()
+def keys(ctx: typer.Context) -> None:
+    """Shows which key this member would sign with, and for how many epochs it can pay."""
+    from oracle.operator_commands import show_keys
+
+    show_keys(session_of(ctx))
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    database_url: DatabaseUrl = None,
+    host: Host = None,
+    port: Port = None,
+) -> None:
+    """Looks at everything a member needs before it runs, and says what to do; exit 6 if something blocks."""
+    from oracle.config import load_settings
+    from oracle.operator_commands import run_check
+
+    run_check(session_of(ctx), load_settings(database_url=database_url, host=host, port=port))
 
 
 def _connection(session: Session, dry: bool) -> Any:
     from oracle.main import Connection
+    from swarm_chain.cli.keys import key_choice
 
-    signer = None if dry else session.signer
+    # A key that is configured and cannot be read is an error, never a dry run.
+    signer = None if dry or not key_choice(session.settings).configured else session.signer
     return Connection(chain=session.chain, deployment=session.deployment, signer=signer)

@@ -136,7 +136,9 @@ def run_member(member: Member, settings: OracleSettings, deployment: Deployment)
         server = uvicorn.Server(http_config(create_app(member, deployment.contracts)))
         with _stopped_by_signals(server), _working(member, settings.poll_ms):
             log.info("member_started", member=member.address, host=settings.host, port=listener.getsockname()[1])
-            if member.address not in sight.state.members:
+            if member.signer is None:
+                log.warning("dry_run", fix="it never votes or sends: name a key with --keystore or --account")
+            elif member.address not in sight.state.members:
                 log.warning("not_a_member", member=member.address, members=sight.state.members)
             server.run(sockets=[listener])
     log.info("member_stopped", member=member.address)
@@ -224,9 +226,9 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         clock=clock,
         boot=_boot(),
     )
-    signer = connection.signer
+    signer, metrics = connection.signer, Metrics()
     exchange = Exchange(parts.peers, signer.address if signer else None)
-    sender = _sender(connection.chain, signer, engine, keeper) if signer else None
+    sender = _sender(connection.chain, signer, engine, keeper, metrics) if signer else None
     return Member(
         network=network,
         engine=engine,
@@ -239,7 +241,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         compute=parts.compute,
         replays=replays,
         entropy=secrets.token_bytes,
-        metrics=Metrics(),
+        metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
         signer=signer,
@@ -247,9 +249,14 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     )
 
 
-def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper) -> Sender:
+def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper, metrics: Metrics) -> Sender:
     return Sender(
-        engine=engine, writer=chain.writer(signer), address=signer.address, clock=SystemClock(), fence=keeper.fence
+        engine=engine,
+        writer=chain.writer(signer),
+        address=signer.address,
+        clock=SystemClock(),
+        fence=keeper.fence,
+        count=metrics.tx.attempted,
     )
 
 

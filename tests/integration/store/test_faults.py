@@ -13,7 +13,7 @@ from sqlalchemy import create_engine, event, text
 from structlog.testing import capture_logs
 
 from oracle.cron import start_cron
-from oracle.store import documents, evidence
+from oracle.store import documents, liveness
 from oracle.store.engine import open_store
 from swarm_chain.core.errors import InconsistentError, UnavailableError
 from swarm_chain.core.units import EpochNumber
@@ -61,7 +61,7 @@ def test_disk_when_full_then_what_was_kept_stays_and_the_member_goes_on_once_the
         documents.save_documents(world.engine, EpochNumber(1), contents)
     assert (raised.value.code, "free space" in raised.value.fix) == ("store_full", True)
     assert documents.names(world.engine, EpochNumber(1)) == frozenset(), "half a publication must not stay"
-    assert evidence.last_heartbeats(world.engine, world.member.desk.boot).keys() == {ALICE.address}
+    assert liveness.last_heartbeats(world.engine, world.member.desk.boot).keys() == {ALICE.address}
 
     event.remove(world.engine, "connect", limit)
     world.engine.dispose()

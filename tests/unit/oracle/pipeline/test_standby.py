@@ -23,7 +23,7 @@ HOUR = 3600
 
 def present(world: MemberWorld) -> dict[str, tuple[int, int]]:
     """(present, total) of each node in the running epoch."""
-    return {node: (here, total) for node, here, total in evidence.roll_call_counts(world.engine, world.epoch)}
+    return {node: (here, total) for node, here, total in liveness.roll_call_counts(world.engine, world.epoch)}
 
 
 def test_standby_when_its_ticks_run_then_it_sees_the_chain_and_leaves_the_rest_to_the_holder(
