@@ -9,7 +9,7 @@ from node.wire import commitment_body
 from oracle.consensus.views import ExecuteCase
 from oracle.pipeline.actions import perform
 from oracle.pipeline.ticks import follow, judge_jobs, roll_call, work
-from oracle.store import evidence, outbox
+from oracle.store import evidence, liveness, outbox
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.units import Timestamp
