@@ -55,6 +55,7 @@ def test_maintenance_when_longer_than_the_budget_then_only_the_budget() -> None:
     long = _away(60, 60 + 10 * 60)
 
     assert [_excused(epoch, long).get(A, 0) for epoch in range(5)] == [0, 10_000, 10_000, 0, 0]
+    assert _excused(35, _away(60, 60 + 40 * 60)) == {}, "nor does one announcement draw on the next budget"
 
 
 def test_maintenance_when_announced_a_little_every_epoch_then_the_budget_ends_it() -> None:
@@ -70,6 +71,7 @@ def test_maintenance_when_announced_a_little_every_epoch_then_the_budget_ends_it
 
 def test_maintenance_when_announcements_overlap_or_repeat_then_counted_once() -> None:
     assert _excused(1, _away(60, 90), _away(60, 90), _away(80, 96)) == {A: 6000}
+    assert _excused(1, _away(80, 96), _away(60, 90)) == {A: 6000}, "in any order"
 
 
 def test_maintenance_when_another_node_announces_then_its_own_budget() -> None:

@@ -91,6 +91,14 @@ def test_reward_when_suspended_or_retired_then_neither_reward_nor_penalty(change
     assert (lines[0].reward_wei, lines[0].penalty_wei) == (0, 0)
 
 
+@pytest.mark.parametrize("changes", [{"suspended_until": GENESIS_AT + 10}, {"retired": True}])
+def test_reward_when_suspended_or_retired_then_proven_work_weighs_nothing(changes: dict[str, Any]) -> None:
+    _, lines = _reward((provider(1, "a", **changes), provider(2, "b")), _facts({"a": 80, "b": 20}))
+
+    assert [weight.weight for line in lines for weight in line.weights] == [0, 20 * 11_000]
+    assert [line.reward_wei for line in lines] == [0, COMPUTE_OF_EPOCH_0]
+
+
 def test_reward_when_nobody_proved_anything_then_stays_unminted_and_carry_is_kept() -> None:
     pools, lines = _reward((provider(1, "a"),), _facts({}), carry_wei=Wei(5))
 
