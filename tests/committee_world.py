@@ -7,14 +7,14 @@ from typing import Any
 
 from node.prove import final_heads
 from node.wire import commitment_body, proof_body
-from oracle.consensus.reporting import epoch_to_report, report_action
+from oracle.consensus.reporting import report_action
 from oracle.consensus.views import Action, Wait
 from oracle.judge.windows import commitments_root
 from oracle.pipeline.actions import perform
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.names import PUBLISHED, REPORT_HASH
 from oracle.pipeline.own import cycle_view, own_view
-from oracle.pipeline.ticks import catch_up, follow
+from oracle.pipeline.ticks import ask_peer, catch_up, follow
 from oracle.store import documents
 from swarm_chain.core.compute import ComputeChallenge, ComputeWindow
 from swarm_chain.core.encoding import report_hash
@@ -161,9 +161,8 @@ class CommitteeWorld:
         """Every member (or some) asks every other one once."""
         for number in numbers or range(len(self.worlds)):
             member = self.worlds[number].member
-            pending = epoch_to_report(cycle_view(member, member.follower.sight))
             for peer in member.exchange.peers:
-                member.exchange.ask(member.desk, peer, pending)
+                ask_peer(peer, member)
 
     def step(self, number: int) -> Action:
         """One member does what the cycle asks for the report; gives the action, performed unless it is to wait."""

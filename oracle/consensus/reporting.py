@@ -67,6 +67,17 @@ def report_action(view: CycleView, own: OwnView) -> Action | None:
     return _adoption(view, own, report, report.report_hash) or _vote_action(view, own, epoch, report.report_hash)
 
 
+def is_settled(view: CycleView, report: OwnReport) -> bool:
+    """Tell whether this member has published the report that most votes are for, so that no other bundle matters.
+
+    Args:
+        view: the chain at its latest block.
+        report: how far this member is with the epoch.
+    """
+    own_hash = report.report_hash
+    return own_hash is not None and report.published and _best(view, report.epoch, own_hash) == own_hash
+
+
 def _bundle_action(view: CycleView, own: OwnView, report: OwnReport) -> Action:
     offered = (TakeBundle(epoch=report.epoch, bundle_hash=o.bundle_hash) for o in _ranked(view, report))
     wanted = next((action for action in offered if action not in own.refused), None)

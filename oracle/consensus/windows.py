@@ -66,6 +66,22 @@ def opens_at(network: Network, window: WindowId, secret: Hash32) -> Timestamp:
     return Timestamp(start + (window & 0xFFFF) * slot_for + int.from_bytes(keccak(secret), "big") % slack)
 
 
+def takes_evidence(view: CycleView, epoch: EpochNumber) -> bool:
+    """Tell whether nodes may still commit in a window of an epoch or open its rows.
+
+    Args:
+        view: the chain at its latest block.
+        epoch: the epoch.
+    """
+    now, open_for = view.state.block.timestamp, view.network.params.compute.open_for
+    states = (WindowState.CLOSED, WindowState.DRAWN)
+    return any(
+        window.state is WindowState.OPEN or (window.state in states and now < window.closed_at + open_for)
+        for window in view.state.windows
+        if epoch_of(window.window_id) == epoch
+    )
+
+
 def window_action(view: CycleView, own: OwnView) -> Action | None:
     """Give the next step of the running epoch's windows, if one is due.
 

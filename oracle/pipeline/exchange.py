@@ -33,6 +33,14 @@ ASKED_AT_MOST = 20  # a message may wait for this member to see a block, not for
 OFFERED_EPOCHS = 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Epochs this member needs the others' evidence of, and the one it needs their bundles of."""
+
+    evidence: tuple[EpochNumber, ...] = ()
+    bundle: EpochNumber | None = None
+
+
 class _Asked:
     """How often a name was asked for: what was refused again and again is left alone."""
 
@@ -101,20 +109,20 @@ class Exchange:
             raise UnavailableError(f"nobody offers bundle {to_hex(bundle_hash)} any more", retry_after=1)
         return content
 
-    def ask(self, desk: Desk, peer: Peer, pending: EpochNumber | None) -> bool:
+    def ask(self, desk: Desk, peer: Peer, wanted: Wanted) -> bool:
         """Asks one member for everything that is new; says in the log when it falls silent and when it is back.
 
         Args:
             desk: where evidence is kept.
             peer: the member.
-            pending: the ended epoch whose report is not on chain yet, None if there is none.
+            wanted: what this member needs now.
 
         Returns:
             False if it does not answer, or answers garbage.
         """
         known = self._known[peer.url]
         try:
-            self._ask(desk, peer, pending)
+            self._ask(desk, peer, wanted)
         except (UnavailableError, InvalidInputError) as error:
             if known.answers:
                 log.warning("peer_silent", peer=peer.url, member=known.member, code=error.code, message=error.message)
@@ -125,16 +133,13 @@ class Exchange:
         known.answers = True
         return True
 
-    def _ask(self, desk: Desk, peer: Peer, pending: EpochNumber | None) -> None:
+    def _ask(self, desk: Desk, peer: Peer, wanted: Wanted) -> None:
         if not self._introduced(peer):
             return
-        running = desk.network.epoch_at(desk.sight().now)
-        if windows_of(desk.sight().state, running):
-            self._ask_evidence(desk, peer, running)
-        if pending is None:
-            return
-        self._ask_evidence(desk, peer, pending)
-        self._ask_bundle(peer, pending)
+        for epoch in wanted.evidence:
+            self._ask_evidence(desk, peer, epoch)
+        if wanted.bundle is not None:
+            self._ask_bundle(peer, wanted.bundle)
 
     def _introduced(self, peer: Peer) -> bool:
         """Learns whose address stands behind a URL; it only says whom to ask first, so nobody has to prove it."""

@@ -3,12 +3,14 @@
 import structlog
 
 from oracle.consensus.cycle import next_action
-from oracle.consensus.reporting import epoch_to_report
+from oracle.consensus.reporting import epoch_to_report, is_settled
 from oracle.consensus.views import Action, Wait
+from oracle.consensus.windows import takes_evidence
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
 from oracle.pipeline.backlog import bring_forward
 from oracle.pipeline.catch_up import fetch, lacking
+from oracle.pipeline.exchange import Wanted
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
@@ -68,8 +70,26 @@ def ask_peer(peer: Peer, member: Member) -> None:
     """Asks one other member for evidence, observations and its bundle."""
     if not member.keeper.holds:
         return
-    pending = epoch_to_report(cycle_view(member, member.follower.sight))
-    member.exchange.ask(member.desk, peer, pending)
+    wanted = what_is_wanted(member)
+    if wanted != Wanted():
+        member.exchange.ask(member.desk, peer, wanted)
+
+
+def what_is_wanted(member: Member) -> Wanted:
+    """Evidence while windows of the running epoch are open to it, and of the ended one until there is a bundle; bundles
+    until this member stands behind the report that most votes are for.
+    """
+    sight = member.follower.sight
+    view = cycle_view(member, sight)
+    running, ended = member.network.epoch_at(sight.now), epoch_to_report(view)
+    evidence = (running,) if takes_evidence(view, running) else ()
+    if ended is None:
+        return Wanted(evidence=evidence)
+    own = next(report for report in own_view(member, sight).reports if report.epoch == ended)
+    return Wanted(
+        evidence=evidence if own.bundle_hash else (*evidence, ended),
+        bundle=None if is_settled(view, own) else ended,
+    )
 
 
 def catch_up(member: Member) -> None:
