@@ -108,18 +108,23 @@ def insert_new(connection: Connection, table: Table, values: Mapping[str, object
 def _engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
+        _require_kept(parsed)
         engine = create_engine(parsed, connect_args=_connect_args(parsed), **POOL)
     except (ArgumentError, ImportError) as error:
         raise _bad_url("the database URL cannot be read") from error
-    if engine.dialect.name not in _INSERTS:
-        raise _bad_url(f"a store cannot be kept in {engine.dialect.name}")
-    if engine.dialect.name == "sqlite" and (parsed.database or ":memory:").startswith((":memory:", "file:")):
-        raise _bad_url("a SQLite store needs the plain path of a file")
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _use_wal)
         event.listen(engine, "begin", _begin)
     watch(engine)
     return engine
+
+
+def _require_kept(url: URL) -> None:
+    kind = url.get_backend_name()
+    if kind not in _INSERTS:
+        raise _bad_url(f"a store cannot be kept in {kind}")
+    if kind == "sqlite" and (url.database or ":memory:").startswith((":memory:", "file:")):
+        raise _bad_url("a SQLite store needs the plain path of a file")
 
 
 def _bad_url(message: str) -> InvalidInputError:

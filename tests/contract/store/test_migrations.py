@@ -131,6 +131,12 @@ def test_open_when_the_url_is_wrong_then_it_says_so(url: str) -> None:
         open_store(url)
 
 
+def test_open_when_the_database_is_of_another_kind_then_it_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="cannot be kept in mysql") as raised:
+        open_store("mysql+pymysql://host/name")
+    assert (raised.value.code, raised.value.exit_code) == ("bad_database_url", 3)
+
+
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "sqlite:///file:oracle.db?uri=true"])
 def test_open_when_the_store_would_have_no_file_then_it_is_refused(url: str) -> None:
     with pytest.raises(InvalidInputError, match="path of a file"):
