@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2
@@ -10,10 +11,12 @@ import pytest
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.params import load_params
 from tests.chain_fixtures import ChainTools
+from tests.databases import PostgresServer
 from tests.integration.oracle.committee import Committee, found_committee
 from tests.integration.oracle.conftest import Epochs
 from tests.integration.oracle.process import MemberProgram, wait_until
 from tests.integration.oracle.worker import Worker
+from tests.integration.proxy import running_proxy
 
 WITHIN_S = 240
 
@@ -30,6 +33,14 @@ def four(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
 def seven(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
     """The default committee: five of seven."""
     made = found_committee(tools, tmp_path, count=7, quorum=5)
+    yield made
+    _end(tools, made)
+
+
+@pytest.fixture
+def two(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
+    """Two members who both must vote."""
+    made = found_committee(tools, tmp_path, count=2, quorum=2)
     yield made
     _end(tools, made)
 
@@ -81,6 +92,36 @@ def test_committee_of_seven_when_two_are_down_then_five_report_and_the_two_fetch
 def _own_time(tools: ChainTools) -> None:
     """A second a block from here on, however long the machine takes for it."""
     tools.net.rpc.request("anvil_setBlockTimestampInterval", [1])
+
+
+def test_two_runs_when_seed_database_and_endpoint_order_differ_then_the_same_bytes(
+    epochs: Epochs,
+    nodes: tuple[KeySigner, KeySigner],
+    two: Committee,
+    postgres_server: PostgresServer,
+) -> None:
+    """Both members build the report from the one bundle, each for itself, and must agree to be able to report at all."""
+    tools, epoch = epochs.tools, epochs.begin()
+    _own_time(tools)
+    with ExitStack() as stack:
+        ends = [stack.enter_context(running_proxy(tools.net.rpc_url)).url for _ in range(2)]
+        for program, seed, order in zip(two.programs, ("1", "4242"), (ends, ends[::-1]), strict=True):
+            program.extra = {"PYTHONHASHSEED": seed, "SWARM_RPC_URL": ",".join(order)}
+        two.programs[1].settings["DATABASE_URL"] = postgres_server.new_database()
+        two.start()
+        _work(epochs, two, _workers(nodes, two.programs), lambda: _is_drawn_and_proven(two, epoch, len(nodes)))
+        _end_epoch(epochs, epoch)
+        wait_until(lambda: epochs.has_report(epoch), lambda: two.pace(tools), within_s=WITHIN_S)
+
+        assert set(two.votes(tools, epoch)) == {key.address for key in two.keys}
+        _all_publish_the_same(tools, two, epoch)
+        built = [said["report_hash"] for program in two.programs for said in program.said("report_built")]
+        assert len(built) == 2 * len(set(built)), "each report was built by both"
+        assert not (two.programs[1].home / "oracle.db").exists()
+
+
+def _is_drawn_and_proven(committee: Committee, epoch: int, count: int) -> bool:
+    return all(len(_evidence(program, epoch)["proofs"]) >= count for program in committee.running())
 
 
 def _end_epoch(epochs: Epochs, epoch: int) -> None:

@@ -1,0 +1,39 @@
+"""The long fault campaign: a committee of seven on a real chain, killed at random, for twenty epochs. `make soak`.
+
+The last line is one JSON object with the figures; the exit status is 0 only if every one of them is what it must be.
+"""
+
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from swarm_chain.adapters.rpc import Web3Reader
+from swarm_chain.devnet import start_devnet
+from swarm_chain.params import load_params
+from tests.chain_fixtures import ChainTools
+from tests.soak.campaign import Campaign, Plan
+
+PLAN = Plan(epochs=20, kills=100, members=7, quorum=5, nodes=3, seed=20_260_101)
+
+
+def main() -> int:
+    """Runs the campaign; gives the exit status."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="swarm-soak-") as folder, start_devnet(load_params("minimal")) as net:
+        net.automine(True)
+        tools = ChainTools(net=net, reader=Web3Reader(net.rpc_url, net.deployment))
+        campaign = Campaign.founded(tools, Path(folder), PLAN)
+        try:
+            campaign.run()
+            figures = campaign.figures()
+        finally:
+            campaign.close()
+    figures["seconds"] = round(time.monotonic() - started)
+    print(json.dumps(figures), flush=True)
+    return 0 if not figures["faults"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
