@@ -18,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo devnet test test-contracts test-python audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo devnet test test-contracts test-python soak audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ test-contracts: install ## unit, fuzz, golden and invariant tests of the contrac
 # Files, not tests, are dealt out: what a file starts (a chain, a cluster) is started once.
 test-python: install ## every Python test
 	$(PY) -m pytest --numprocesses 2 --dist loadfile
+
+soak: install ## fifteen minutes of faults: a committee of seven killed at random; the last line has the figures
+	$(PY) -m tests.soak
 
 audit: install alerts $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table
 	$(PY) -m tools.audit

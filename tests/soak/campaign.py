@@ -176,11 +176,9 @@ class Campaign:
         epoch = self._epoch()
         if epoch > self.first_epoch + self.done["said"]:
             self.done["said"] = epoch - self.first_epoch
-            print(
-                f"epoch {self.done['said']} of {last - self.first_epoch + 2}: {self.done['kill']} kills,"
-                f" {len(self.committee.running())} members up",
-                file=sys.stderr,
-                flush=True,
+            up, kills = len(self.committee.running()), self.done["kill"]
+            sys.stderr.write(
+                f"epoch {self.done['said']} of {last - self.first_epoch + 2}: {kills} kills, {up} members up\n"
             )
 
 
