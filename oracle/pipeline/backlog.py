@@ -69,8 +69,10 @@ def bring_forward(sender: Sender, but: str = "") -> None:
     Raises:
         UnavailableError: no endpoint answers, or another process acts for this member.
     """
-    is_first = True
-    for _, same_nonce in groupby(open_attempts(sender.engine, sender.address), key=lambda attempt: attempt.tx.nonce):
+    is_first, waiting = True, open_attempts(sender.engine, sender.address)
+    if not waiting:
+        sender.sent_ms.clear()
+    for _, same_nonce in groupby(waiting, key=lambda attempt: attempt.tx.nonce):
         attempts = tuple(same_nonce)
         last = max(sender.sent_ms.get(attempt.tx.hash, -BUMP_AFTER_MS) for attempt in attempts)
         is_due = sender.clock.monotonic_ms() - last >= BUMP_AFTER_MS

@@ -41,10 +41,19 @@ class Lane:
                 if self._may_end():
                     return
                 continue
-            job()
+            self._run(job)
             self.is_late = False
             with self._lock:
                 self._idle += 1
+
+    def _run(self, job: Callable[[], None]) -> None:
+        try:
+            job()
+        except BaseException:
+            # A bug in a reader ends its thread and is seen; the place becomes free for another one.
+            with self._lock:
+                self._threads -= 1
+            raise
 
     def _may_end(self) -> bool:
         with self._lock:

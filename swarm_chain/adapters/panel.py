@@ -11,22 +11,14 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar, cast
 
-from eth_abi.exceptions import DecodingError
-
+from swarm_chain.adapters.answers import Answer, alike, ask_into, is_behind, shared_reason, shown, silence
 from swarm_chain.adapters.lane import Lane
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, SwarmError, UnavailableError
 
 S = TypeVar("S")
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 REPORT_AGAIN_S = 60.0
-# What code that reads an answer raises when the answer is not what JSON-RPC promises.
-_GARBLED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, DecodingError)
-# Values of these errors quote prices and balances of one moment: endpoints may differ in them.
-_OF_THE_MOMENT = frozenset({"insufficient_funds", "gas_above_limit"})
-_BEHIND = "unknown_block"
-_AWAY = frozenset({"unavailable", "rpc_unavailable", "rpc_unreadable"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,37 +60,6 @@ class Quorum:
                 exit_code=3,
             )
         return self.agree
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer(Generic[T_co]):
-    """What one endpoint said: `value`, or `error`; an UnavailableError is silence."""
-
-    endpoint: str
-    value: T_co | None = None
-    error: SwarmError | None = None
-
-    @property
-    def spoke(self) -> bool:
-        """Whether it counts as an answer."""
-        return not isinstance(self.error, UnavailableError)
-
-    @property
-    def reason(self) -> str:
-        """In a few words why it is not the answer of the others."""
-        if self.error is None:
-            return "another answer"
-        if isinstance(self.error, UnavailableError):
-            return self.error.message
-        return "behind the others" if self.error.code == _BEHIND else self.error.code
-
-    def matches(self, other: "Answer[object]") -> bool:
-        """Whether both say the same."""
-        if self.error is None or other.error is None:
-            return self.error is other.error and self.value == other.value
-        if type(self.error) is not type(other.error) or self.error.code != other.error.code:
-            return False
-        return self.error.code in _OF_THE_MOMENT or self.error.values == other.error.values
 
 
 Enough = Callable[[Sequence[Answer[object]]], bool]
@@ -159,12 +120,12 @@ class Panel(Generic[S]):
         asked = {
             name
             for name, source in self._sources.items()
-            if self._lanes[name].submit(partial(_ask, came, name, partial(question, source)))
+            if self._lanes[name].submit(partial(ask_into, came, name, partial(question, source)))
         }
         found = self._collect(came, asked, enough)
         for name in asked - found.keys():
             self._lanes[name].is_late = True
-        return [found.get(name) or _silent(name, name in asked) for name in self._sources]
+        return [found.get(name) or silence(name, name in asked) for name in self._sources]
 
     def report(self, operation: str, answers: Sequence[Answer[object]]) -> None:
         """Tells the owner of the quorum about endpoints that were out-voted, each reason at most once a minute."""
@@ -178,8 +139,8 @@ class Panel(Generic[S]):
 
     def refusal(self, operation: str, answers: Sequence[Answer[object]]) -> SwarmError:
         """Why these answers do not decide."""
-        said = "; ".join(f"{answer.endpoint} ({_shown(answer)})" for answer in answers)
-        spoke = [answer for answer in answers if answer.spoke and not _is_behind(answer)]
+        said = "; ".join(f"{answer.endpoint} ({shown(answer)})" for answer in answers)
+        spoke = [answer for answer in answers if answer.spoke and not is_behind(answer)]
         if len(spoke) >= self.agree:
             return InconsistentError(
                 f"the RPC endpoints contradict each other on {operation}, {self.agree} of {len(answers)} must agree: {said}",
@@ -187,7 +148,7 @@ class Panel(Generic[S]):
                 code="rpc_disagree",
                 values={"operation": operation, "endpoints": [answer.endpoint for answer in answers]},
             )
-        return _shared_reason(answers, self.agree) or UnavailableError(
+        return shared_reason(answers, self.agree) or UnavailableError(
             f"{len(spoke)} of {len(answers)} RPC endpoints answer {operation}, {self.agree} must agree: {said}",
             fix="start the nodes, or list more endpoints in SWARM_RPC_URL",
             code="rpc_unavailable",
@@ -219,45 +180,3 @@ class Panel(Generic[S]):
                 break
             found[answer.endpoint] = answer
         return found
-
-
-def alike(answers: Sequence[Answer[T]]) -> list[Answer[T]]:
-    """The largest group of answers that say the same; silence says nothing."""
-    groups: list[list[Answer[T]]] = []
-    for answer in (one for one in answers if one.spoke):
-        fitting = next((group for group in groups if group[0].matches(answer)), None)
-        if fitting is None:
-            groups.append([answer])
-        else:
-            fitting.append(answer)
-    return max(groups, key=len, default=[])
-
-
-def _ask(came: "SimpleQueue[Answer[T]]", name: str, question: Callable[[], T]) -> None:
-    try:
-        came.put(Answer(endpoint=name, value=question()))
-    except SwarmError as error:
-        came.put(Answer(endpoint=name, error=error))
-    except _GARBLED as error:
-        unreadable = UnavailableError(f"unreadable answer: {type(error).__name__}", code="rpc_unreadable")
-        came.put(Answer(endpoint=name, error=unreadable))
-
-
-def _silent(name: str, was_asked: bool) -> Answer[T]:
-    message = "no answer in time" if was_asked else "earlier requests are still unanswered"
-    return Answer(endpoint=name, error=UnavailableError(message))
-
-
-def _shown(answer: Answer[object]) -> str:
-    return str(answer.value)[:80] if answer.error is None else answer.reason
-
-
-def _is_behind(answer: Answer[object]) -> bool:
-    return answer.error is not None and answer.error.code == _BEHIND
-
-
-def _shared_reason(answers: Sequence[Answer[object]], agree: int) -> SwarmError | None:
-    """What k endpoints give as their reason to wait, such as fees above the cap."""
-    named = [error for one in answers if (error := one.error) is not None and not one.spoke and error.code not in _AWAY]
-    codes = [error.code for error in named]
-    return next((error for error in named if codes.count(error.code) >= agree), None)

@@ -6,7 +6,8 @@ draft at each endpoint --k-th highest nonce, gas and fee--> one signature --> br
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from swarm_chain.adapters.panel import Answer, Panel, Quorum, alike
+from swarm_chain.adapters.answers import Answer, alike
+from swarm_chain.adapters.panel import Panel, Quorum
 from swarm_chain.adapters.sender import Web3Writer
 from swarm_chain.adapters.transaction import TxFields
 from swarm_chain.core.errors import RejectedError, UnavailableError

@@ -220,6 +220,8 @@ def test_liars_when_two_of_three_differ_from_each_other_then_it_stops(
         everything(panel(chain, dissents, [faulty, Endpoint, faulty]))
 
     assert caught.value.code == "rpc_disagree"
+    assert "\\x" not in caught.value.message, "hashes are shown as hex"
+    assert len(caught.value.message) < 500
     assert caught.value.values["endpoints"] == ["http://rpc-0", "http://rpc-1", "http://rpc-2"]
 
 
