@@ -15,6 +15,10 @@ DatabaseUrl = Annotated[
 ]
 
 
+FirstEpoch = Annotated[int, typer.Option("--from", help="First epoch.", min=0)]
+LastEpoch = Annotated[int, typer.Option("--to", help="Last epoch, included.", min=0)]
+
+
 @app.command()
 def run(
     ctx: typer.Context,
@@ -71,29 +75,42 @@ def replay(
     keep: Annotated[Path | None, typer.Option("--keep", help="Folder for the fetched documents.")] = None,
 ) -> None:
     """Rebuilds a report from published data and the chain, and compares it byte for byte. Needs no key."""
-    from oracle.mirror import replay_published
+    from oracle.audit_commands import open_audit, raise_verdict, replay_one
 
     session = session_of(ctx)
     with session.output.progress(f"replaying epoch {epoch}"):
-        found = replay_published(session.reader, session.deployment, session.oracle, epoch, keep)
-    document: dict[str, Any] = {
-        "epoch": epoch,
-        "reportHash": "0x" + found.report_hash.hex(),
-        "replayedHash": "0x" + found.replayed_hash.hex(),
-        "passedRoot": "0x" + found.passed_root.hex(),
-        "matches": found.matches,
-        "difference": found.difference,
-    }
+        found = replay_one(open_audit(session), epoch, keep)
+    document: dict[str, Any] = found.as_dict() | {"matches": not found.faults, "difference": "; ".join(found.faults)}
     session.output.show(document, facts(f"replay of epoch {epoch}", document))
-    if not found.matches:
-        from swarm_chain.core.errors import InconsistentError
+    raise_verdict([found])
 
-        raise InconsistentError(
-            f"epoch {epoch}: {found.difference}",
-            fix="ask another member; if it differs there too, warn the guardian",
-            code="replay_differs",
-            values=document,
-        )
+
+@app.command()
+def audit(
+    ctx: typer.Context,
+    first: FirstEpoch,
+    last: LastEpoch,
+    folder: Annotated[
+        Path | None, typer.Option("--from-folder", help="What `export` wrote, instead of members.")
+    ] = None,
+) -> None:
+    """Recomputes every report of a range from published data and the chain; names what differs. Needs no key."""
+    from oracle.audit_commands import audit_epochs, open_audit
+
+    audit_epochs(session_of(ctx), open_audit(session_of(ctx), folder), first, last)
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    first: FirstEpoch,
+    last: LastEpoch,
+    out: Annotated[Path, typer.Option("--out", help="Folder; an interrupted export goes on there.")],
+) -> None:
+    """Writes everything published of a range into a folder, each epoch once it was audited. Needs no key."""
+    from oracle.audit_commands import export_epochs, open_audit
+
+    export_epochs(session_of(ctx), open_audit(session_of(ctx)), (first, last), out)
 
 
 def _connection(session: Session, dry: bool) -> Any:

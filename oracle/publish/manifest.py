@@ -8,7 +8,7 @@ from oracle.publish.bundle import block_json, read_block
 from oracle.publish.shards import LEAF_BYTES, LEAVES_PER_SHARD
 from swarm_chain.core.encoding import canonical_json, sha256_digest, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import BlockRef
+from swarm_chain.core.model import BlockRef, Report
 from swarm_chain.core.units import Address, EpochNumber, Hash32, Wei
 
 DOMAIN = "swarm/manifest/v1"
@@ -114,6 +114,30 @@ def parse_manifest(data: bytes) -> Manifest:
     )
     _require_cover(manifest)
     return manifest
+
+
+def report_of(data: bytes) -> Report:
+    """Give the report that a manifest belongs to: its hash is what the chain holds, if the manifest is the true one.
+
+    Args:
+        data: the published bytes.
+
+    Raises:
+        InvalidInputError: no manifest.
+    """
+    m = parse_manifest(data)
+    return Report(
+        epoch=m.epoch,
+        ref_block=m.ref_block.number,
+        ref_block_hash=m.ref_block.hash,
+        params_version=m.params_version,
+        root=m.root,
+        leaf_count=m.leaf_count,
+        total_reward_wei=m.total_reward_wei,
+        total_penalty_wei=m.total_penalty_wei,
+        outcomes_root=m.outcomes_root,
+        manifest_hash=sha256_digest(data),
+    )
 
 
 def _read_shard(value: object, where: str) -> ShardEntry:

@@ -24,7 +24,7 @@ class Settings(BaseSettings):
     rpc_url: str = DEFAULT_RPC_URL
     rpc_agree: int | None = None
     deployment: Path | None = None
-    oracle_url: str | None = Field(default=None, pattern=r"^https?://")
+    oracle_url: str | None = Field(default=None, pattern=r"^https?://[^,]+(,\s*https?://[^,]+)*$")
     signer_url: str | None = Field(default=None, repr=False)  # may hold a password
     signer_address: str | None = None
     signer_plain_http: bool = False
@@ -37,6 +37,12 @@ class Settings(BaseSettings):
     def endpoints(self) -> list[str]:
         """RPC endpoints; several are separated by commas, and `rpc_agree` of them must agree (a majority if not said)."""
         return [url.strip() for url in self.rpc_url.split(",") if url.strip()]
+
+    @property
+    def oracle_urls(self) -> tuple[str, ...]:
+        """Base URLs of oracle members, best first, none twice; several are separated by commas."""
+        urls = (url.strip().rstrip("/") for url in (self.oracle_url or "").split(","))
+        return tuple(dict.fromkeys(url for url in urls if url))
 
 
 def load_settings(options: Mapping[str, Any]) -> Settings:

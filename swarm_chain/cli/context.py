@@ -74,10 +74,17 @@ class Session:
 
     @cached_property
     def oracle(self) -> "OracleClient":
-        """The oracle member of --oracle-url or SWARM_ORACLE_URL."""
+        """The first oracle member of --oracle-url or SWARM_ORACLE_URL."""
         from swarm_chain.cli.oracle_client import OracleClient
 
-        return OracleClient(self.settings.oracle_url)
+        return OracleClient(next(iter(self.settings.oracle_urls), None))
+
+    @cached_property
+    def oracles(self) -> "tuple[OracleClient, ...]":
+        """All oracle members of --oracle-url or SWARM_ORACLE_URL; none is fine."""
+        from swarm_chain.cli.oracle_client import OracleClient
+
+        return tuple(OracleClient(url) for url in self.settings.oracle_urls)
 
     def secret(self, prompt: str, file: Path | None) -> str:
         """Reads a password or key: from a file ("-" is stdin), else from the terminal without echo. It is never an argument.

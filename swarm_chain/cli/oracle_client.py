@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx2
 
+from swarm_chain.adapters.rpc import redacted
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
 
 TIMEOUT_S = 20
@@ -28,6 +29,11 @@ class OracleClient:
             )
         self._url = url.rstrip("/")
 
+    @property
+    def name(self) -> str:
+        """Scheme, host and port of the member: user, path and query may hold a key."""
+        return redacted(self._url)
+
     def get(self, path: str) -> dict[str, Any]:
         """JSON object at a path such as "/v1/status".
 
@@ -37,9 +43,14 @@ class OracleClient:
         """
         return self._object(self._request("GET", path))
 
-    def get_bytes(self, path: str) -> bytes:
-        """Raw bytes at a path."""
-        return self._request("GET", path)
+    def get_bytes(self, path: str, most: int = MAX_ANSWER_BYTES) -> bytes:
+        """Raw bytes at a path, at most so many.
+
+        Raises:
+            UnavailableError: no answer, or a longer one.
+            InvalidInputError: the member knows no such thing.
+        """
+        return self._request("GET", path, most=most)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Answer to a JSON body.
@@ -49,36 +60,39 @@ class OracleClient:
         """
         return self._object(self._request("POST", path, body))
 
-    def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> bytes:
+    def _request(
+        self, method: str, path: str, body: dict[str, Any] | None = None, most: int = MAX_ANSWER_BYTES
+    ) -> bytes:
         try:
             with httpx2.stream(method, self._url + path, json=body, timeout=TIMEOUT_S) as response:
-                content = _read(response)
+                content = _read(response, most)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise UnavailableError(
-                f"oracle {self._url} does not answer ({type(error).__name__})",
+                f"oracle {self.name} does not answer ({type(error).__name__})",
                 fix="check --oracle-url, or try again later",
                 code="oracle_unreachable",
             ) from error
         if response.status_code >= 300:
-            raise _refusal(self._url, response.status_code, content)
+            raise _refusal(self.name, response.status_code, content)
         return content
 
     def _object(self, content: bytes) -> dict[str, Any]:
         document = _parse(content)
         if document is None:
             raise UnavailableError(
-                f"{self._url} does not answer like an oracle", fix="check --oracle-url", code="not_an_oracle"
+                f"{self.name} does not answer like an oracle", fix="check --oracle-url", code="not_an_oracle"
             )
         return document
 
 
-def _read(response: httpx2.Response) -> bytes:
+def _read(response: httpx2.Response, most: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     for part in response.iter_bytes():
         size += len(part)
-        if size > MAX_ANSWER_BYTES:
-            raise UnavailableError(f"the oracle's answer exceeds {MAX_ANSWER_BYTES} bytes", code="answer_too_large")
+        # An error may be longer than the document that was asked for.
+        if size > (most if response.status_code < 300 else MAX_ANSWER_BYTES):
+            raise UnavailableError(f"the oracle's answer exceeds {most} bytes", code="answer_too_large")
         parts.append(part)
     return b"".join(parts)
 

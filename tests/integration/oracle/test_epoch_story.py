@@ -4,6 +4,7 @@ import json
 import signal
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.devnet import Devnet
@@ -16,7 +17,7 @@ Launch = Callable[[str], MemberProgram]
 
 
 def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_named(
-    chain: Devnet, epochs: Epochs, nodes: tuple[KeySigner, KeySigner], launch: Launch
+    chain: Devnet, epochs: Epochs, nodes: tuple[KeySigner, KeySigner], launch: Launch, tmp_path: Path
 ) -> None:
     member = launch(chain.rpc_url)
     epoch = epochs.begin()
@@ -34,6 +35,7 @@ def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_na
         assert int(leaf["cumRewardWei"]) > 0
     _replays(member, epoch)
     _tampered_bundle_is_named(member, epoch)
+    _audits_without_the_member(member, epoch, tmp_path)
     assert member.end(signal.SIGTERM) == 0
 
 
@@ -74,3 +76,23 @@ def _tampered_bundle_is_named(member: MemberProgram, epoch: int) -> None:
         assert f"{name} differs from byte {at}" in done.stderr + done.stdout
         with sqlite3.connect(member.home / "oracle.db") as store:
             store.execute(update, (honest, epoch, name))
+
+
+def _audits_without_the_member(member: MemberProgram, epoch: int, folder: Path) -> None:
+    """Exports all epochs, audits the folder alone, and finds the one byte that was changed in it."""
+    span = ("--from", "0", "--to", str(epoch))
+    exported = member.run("--json", "--oracle-url", member.url, "oracle", "export", *span, "--out", str(folder / "out"))
+    assert exported.returncode == 0, exported.stderr
+    audit = ("--json", "oracle", "audit", *span, "--from-folder", str(folder / "out"))
+    done = member.run(*audit)
+    assert done.returncode == 0, done.stdout + done.stderr
+    findings = [one["finding"] for one in json.loads(done.stdout)["epochs"]]
+    assert len(findings) == epoch + 1
+    assert findings[-1] == "equal"
+    shard = folder / "out" / "epochs" / str(epoch) / "shards" / "0"
+    shard.write_bytes(bytes([shard.read_bytes()[0] ^ 1]) + shard.read_bytes()[1:])
+    false = member.run(*audit)
+    assert false.returncode == 70, false.stdout + false.stderr
+    assert f"epoch {epoch}: shards/0 differs from byte 0" in json.loads(false.stdout)["message"]
+    both = member.run("--json", "--oracle-url", f"http://127.0.0.1:9,{member.url}", "oracle", "audit", *span)
+    assert both.returncode == 0, both.stdout + both.stderr

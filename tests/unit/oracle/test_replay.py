@@ -6,7 +6,7 @@ import pytest
 
 from oracle.publish.bundle import bundle_bytes
 from oracle.publish.report import build_report
-from oracle.publish.verdicts import VERDICTS, sign_verdicts
+from oracle.publish.verdicts import sign_verdicts
 from oracle.replay import replay_epoch
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError
@@ -46,7 +46,10 @@ def test_replay_when_a_document_was_changed_then_named_with_its_first_byte(name:
 def test_replay_when_shard_and_manifest_were_changed_then_the_cause_is_named_first() -> None:
     documents = {**SECOND.documents(), "shards/0": b"\0" * 64, "manifest": b"{}"}
 
-    assert replay_epoch(documents, SECOND.report_hash, NEXT.state, BEFORE, NETWORK).difference.startswith("shards/0")
+    replayed = replay_epoch(documents, SECOND.report_hash, NEXT.state, BEFORE, NETWORK)
+
+    assert [one.document for one in replayed.differences] == ["shards/0", "manifest"]
+    assert replayed.difference.startswith("shards/0 differs from byte")
 
 
 def test_replay_when_a_document_is_missing_or_too_many_then_named() -> None:
@@ -65,11 +68,11 @@ def test_replay_when_the_chain_holds_another_hash_then_says_so() -> None:
 
 def test_replay_when_verdicts_are_given_then_checked_against_what_the_replay_passes() -> None:
     member, epoch = FakeSigner("member 1"), SECOND.report.epoch
-    honest = {**SECOND.documents(), VERDICTS: sign_verdicts(epoch, SECOND.passed, NETWORK, member)}
-    lenient = {**SECOND.documents(), VERDICTS: sign_verdicts(epoch, SECOND.passed[:1], NETWORK, member)}
+    honest = sign_verdicts(epoch, SECOND.passed, NETWORK, member)
+    lenient = sign_verdicts(epoch, SECOND.passed[:1], NETWORK, member)
 
-    right = replay_epoch(honest, SECOND.report_hash, NEXT.state, BEFORE, NETWORK)
-    wrong = replay_epoch(lenient, SECOND.report_hash, NEXT.state, BEFORE, NETWORK)
+    right = replay_epoch(SECOND.documents(), SECOND.report_hash, NEXT.state, BEFORE, NETWORK, [honest])
+    wrong = replay_epoch(SECOND.documents(), SECOND.report_hash, NEXT.state, BEFORE, NETWORK, [honest, lenient])
 
     assert (right.matches, right.passed_root) == (True, passed_root(SECOND.passed))
     assert wrong.difference == f"verdicts leave out commitment {to_hex(SECOND.passed[1])}, which passes"

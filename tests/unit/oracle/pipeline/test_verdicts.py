@@ -127,14 +127,15 @@ def test_verdicts_when_a_reader_without_a_key_replays_then_it_finds_the_same_roo
 ) -> None:
     report_hash = build(world)
     publish(world, report_hash)
-    names = ("manifest", "bundle", "state", "shards/0", VERDICTS)
+    names = ("manifest", "bundle", "state", "shards/0")
+    signed = world.client.get(f"/v1/epochs/0/{VERDICTS}").content
     public = {name: world.client.get(f"/v1/epochs/0/{name}").content for name in names}
     sight = world.member.follower.sight
     state = world.member.archive.state_at(world.member.archive.ref_block(EpochNumber(0), sight.finalized))
 
-    found = replay_epoch(public, report_hash, state, None, world.network)
+    found = replay_epoch(public, report_hash, state, None, world.network, [signed])
 
     assert (found.difference, found.passed_root) == ("", passed_root([commitment_hash(honest)]))
-    lie = json.loads(public[VERDICTS]) | {"passed": []}
-    again = replay_epoch({**public, VERDICTS: json.dumps(lie).encode()}, report_hash, state, None, world.network)
+    lie = json.dumps(json.loads(signed) | {"passed": []}).encode()
+    again = replay_epoch(public, report_hash, state, None, world.network, [lie])
     assert again.difference.startswith("verdicts are refused")
