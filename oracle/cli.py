@@ -15,6 +15,8 @@ DatabaseUrl = Annotated[
 ]
 
 
+Host = Annotated[str | None, typer.Option("--host", help="Address to listen on; default: loopback.")]
+Port = Annotated[int | None, typer.Option("--port", help="Port to listen on; default: 8700.")]
 FirstEpoch = Annotated[int, typer.Option("--from", help="First epoch.", min=0)]
 LastEpoch = Annotated[int, typer.Option("--to", help="Last epoch, included.", min=0)]
 
@@ -23,9 +25,11 @@ LastEpoch = Annotated[int, typer.Option("--to", help="Last epoch, included.", mi
 def run(
     ctx: typer.Context,
     database_url: DatabaseUrl = None,
-    host: Annotated[str | None, typer.Option("--host", help="Address to listen on; default: loopback.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="Port to listen on; default: 8700.")] = None,
-    dry: Annotated[bool, typer.Option("--dry-run", help="Follow and judge without a key; send nothing.")] = False,
+    host: Host = None,
+    port: Port = None,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Send nothing, even with a key; without a key it is a dry run anyway.")
+    ] = False,
 ) -> None:
     """Runs a member until SIGTERM: serves nodes, judges, votes, submits, carries out outcomes."""
     from oracle.config import load_settings
@@ -113,8 +117,55 @@ def export(
     export_epochs(session_of(ctx), open_audit(session_of(ctx)), (first, last), out)
 
 
+@app.command()
+def members(
+    ctx: typer.Context,
+    last: Annotated[int, typer.Option("--last", help="Latest reports to count missed votes in.", min=1)] = 30,
+) -> None:
+    """Shows the committee: who sits in it, how each voted, whether each answers. Needs no key."""
+    from oracle.config import load_settings
+    from oracle.operator_commands import show_members
+
+    show_members(session_of(ctx), load_settings(), last)
+
+
+@app.command()
+def keys(ctx: typer.Context) -> None:
+    """Shows which key this member would sign with, and for how many epochs it can pay."""
+    from oracle.operator_commands import show_keys
+
+    show_keys(session_of(ctx))
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    database_url: DatabaseUrl = None,
+    host: Host = None,
+    port: Port = None,
+) -> None:
+    """Looks at everything a member needs before it runs, and says what to do; exit 6 if something blocks."""
+    from oracle.config import load_settings
+    from oracle.operator_commands import run_check
+
+    run_check(session_of(ctx), load_settings(database_url=database_url, host=host, port=port))
+
+
 def _connection(session: Session, dry: bool) -> Any:
     from oracle.main import Connection
 
-    signer = None if dry else session.signer
+    signer = None if dry or not _has_key(session) else session.signer
     return Connection(chain=session.chain, deployment=session.deployment, signer=signer)
+
+
+def _has_key(session: Session) -> bool:
+    """Whether a key is configured; one that is and cannot be read is an error, never a dry run."""
+    from swarm_chain.cli.keys import key_choice
+
+    configured = key_choice(session.settings).configured
+    if not configured:
+        session.output.note(
+            "warning: no key is configured, so this is a dry run: it follows and judges, but never votes or sends. "
+            "Name a key with --keystore or --account."
+        )
+    return configured

@@ -53,6 +53,8 @@ class StatusAnswer(Answer):
     epoch: int
     chain_time: int
     block: int
+    finalized: int = Field(description="Latest final block this member has seen.")
+    version: str = Field(description="Version of the program.")
     member: str | None = Field(description="Address this member signs with; null in a dry run.")
     state: str = Field(description='"ready", "standby" or "dry-run".')
 

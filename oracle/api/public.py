@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from importlib.metadata import version
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -32,6 +33,7 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import Address, EpochNumber, ProviderId
 
+VERSION = version("swarm")
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 DOCUMENTS = frozenset({"manifest", "bundle", "state", VERDICTS})
 
@@ -155,6 +157,8 @@ def _status(member: Member, contracts: Mapping[str, Address]) -> Json:
         "epoch": member.network.epoch_at(sight.now),
         "chainTime": sight.now,
         "block": sight.latest.number,
+        "finalized": sight.finalized.number,
+        "version": VERSION,
         "member": member.address,
         "state": _state(member),
     }

@@ -1,5 +1,6 @@
 """Which key a command uses, and its password."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from swarm_chain.adapters.keystore import (
@@ -41,6 +42,29 @@ def chosen_keystore(settings: Settings) -> Path:
         code="no_account",
         values={"accounts": [keystore.name for keystore in found]},
         exit_code=3,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyChoice:
+    """Where the key of a command comes from; `keystore` is None if none is named and there is not exactly one."""
+
+    configured: bool
+    keystore: Path | None
+    password_file: Path | None
+
+
+def key_choice(settings: Settings) -> KeyChoice:
+    """The key the settings lead to, unread; none is configured only if none is named and the folder has none."""
+    found = list_keystores(directory(settings))
+    configured = settings.keystore is not None or settings.account is not None or bool(found)
+    named = settings.keystore or (found[0].path if len(found) == 1 and settings.account is None else None)
+    if named is None and settings.account is not None:
+        named = next((keystore.path for keystore in found if keystore.name == settings.account), None)
+    return KeyChoice(
+        configured=configured,
+        keystore=None if named is None else named.expanduser(),
+        password_file=settings.password_file,
     )
 
 

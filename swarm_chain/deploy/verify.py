@@ -101,6 +101,19 @@ def _compare_code(chain: _Chain, contracts: tuple[str, ...]) -> Iterator[Differe
         yield from _compare_immutables(chain, contract, code)
 
 
+def has_our_code(reader: Web3Reader, contract: str) -> bool:
+    """Whether a contract of the reader's deployment has the code of this version, whatever its immutables.
+
+    Raises:
+        UnavailableError: no endpoint answers.
+    """
+    code = bytes_of(reader.rpc.request("eth_getCode", [reader.address_of(contract), "latest"]) or "0x")
+    artifact = load_artifact(contract)
+    return (
+        _masked(code, [place for offsets in artifact.immutables.values() for place in offsets]) == artifact.runtime_code
+    )
+
+
 def _masked(code: bytes, places: list[int]) -> bytes:
     blank = bytearray(code)
     for place in places:
