@@ -58,6 +58,7 @@ def _roll_call_ms(member: Member) -> int:
 def _guarded(name: str, entry: Entry, member: Member) -> None:
     try:
         entry(member)
+        member.metrics.tick_succeeded(entry.__name__, member.clock.now())
     except SwarmError as error:
         member.metrics.tick_failed(name, error.code)
         log.warning("tick_failed", entry=name, code=error.code, message=error.message, fix=error.fix)

@@ -224,9 +224,9 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         clock=clock,
         boot=_boot(),
     )
-    signer = connection.signer
+    signer, metrics = connection.signer, Metrics()
     exchange = Exchange(parts.peers, signer.address if signer else None)
-    sender = _sender(connection.chain, signer, engine, keeper) if signer else None
+    sender = _sender(connection.chain, signer, engine, keeper, metrics) if signer else None
     return Member(
         network=network,
         engine=engine,
@@ -239,7 +239,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         compute=parts.compute,
         replays=replays,
         entropy=secrets.token_bytes,
-        metrics=Metrics(),
+        metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
         signer=signer,
@@ -247,9 +247,14 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     )
 
 
-def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper) -> Sender:
+def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: LeaseKeeper, metrics: Metrics) -> Sender:
     return Sender(
-        engine=engine, writer=chain.writer(signer), address=signer.address, clock=SystemClock(), fence=keeper.fence
+        engine=engine,
+        writer=chain.writer(signer),
+        address=signer.address,
+        clock=SystemClock(),
+        fence=keeper.fence,
+        count=metrics.tx.attempted,
     )
 
 

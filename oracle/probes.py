@@ -19,7 +19,7 @@ from oracle.config import OracleSettings
 from oracle.main import read_network
 from oracle.preflight import Endpoint, Line, fail, ok, warn
 from oracle.store.revisions import revisions
-from swarm_chain.adapters.rpc import Web3Reader, bytes_of
+from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.cli.keys import KeyChoice
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, Deployment
@@ -195,9 +195,10 @@ def _finalized(reader: Web3Reader) -> int | None:
 def _has_archive(reader: Web3Reader, block: int) -> bool:
     address = reader.address_of("EpochOracle")
     try:
-        return bool(bytes_of(reader.rpc.request("eth_getCode", [address, hex(block)]) or "0x"))
+        reader.rpc.request("eth_getBalance", [address, hex(block)])
     except (UnavailableError, RejectedError):
         return False
+    return True
 
 
 def _reached(url: URL) -> Iterator[Line]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import Depends, FastAPI, Request
 
+from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
 from oracle.api.limits import BodyLimits
@@ -41,6 +42,7 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     )
     rates = _rates(member)
     app.add_middleware(BodyLimits, monotonic_ms=member.clock.monotonic_ms)
+    app.add_middleware(CountedMessages, count=member.metrics.intake.took)
     install_error_handlers(app)
     app.include_router(node_routes(member.desk, rates))  # first, because routes are tried in this order
     app.include_router(public_routes(member, contracts))

@@ -98,7 +98,10 @@ def _draw_window(member: Member, _sight: Sight, action: DrawWindow) -> None:
 
 
 def _judge_window(member: Member, sight: Sight, action: JudgeWindow) -> None:
-    for verdict in judge_window(member, sight, action.window_id):
+    started_ms = member.clock.monotonic_ms()
+    verdicts = judge_window(member, sight, action.window_id)
+    member.metrics.judge_took(member.clock.monotonic_ms() - started_ms)
+    for verdict in verdicts:
         member.metrics.judged(verdict.outcome.value, verdict.reason)
         log.info(
             "verdict",

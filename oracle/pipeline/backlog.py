@@ -4,7 +4,7 @@ A chain mines a key's transactions in the order of their nonces. One that stays 
 member or no longer wanted, holds up all that follow: it is looked up, sent again, and the first in line is bumped.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -35,6 +35,7 @@ class Sender:
     fence: Fence  # raises once another process of this member has taken over
     patience_ms: int = 45_000
     sent_ms: dict[Hash32, int] = field(default_factory=dict)
+    count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
 
     def broadcast(self, tx: SignedTx) -> None:
         """Sends a stored transaction and notes when."""
@@ -44,6 +45,7 @@ class Sender:
     def sign(self, key: str, tx: SignedTx) -> SignedTx:
         """Keeps a signed transaction before anybody else sees it."""
         store_intent(self.engine, key, tx, self.fence)
+        self.count("signed")
         log.info("tx_signed", intent=key, tx=to_hex(tx.hash), nonce=tx.nonce)
         return tx
 
@@ -52,6 +54,7 @@ class Sender:
         try:
             return self.sign(key, self.writer.bump(stuck))
         except InvalidInputError as error:
+            self.count("fee_cap")
             log.warning("tx_fee_cap_reached", intent=key, message=error.message)
             return stuck
 
@@ -82,6 +85,7 @@ def _is_mined(sender: Sender, attempts: Iterable[Attempt]) -> bool:
         if outcome is not None:
             state = SUCCEEDED if outcome.succeeded else REVERTED
             mark_intent(sender.engine, attempt.key, attempt.tx, state)
+            sender.count(state)
             log.info("tx_mined", intent=attempt.key, tx=to_hex(attempt.tx.hash), state=state, gas=outcome.gas_used)
             return True
     return False
@@ -106,4 +110,5 @@ def _close(sender: Sender, attempts: tuple[Attempt, ...]) -> None:
         return  # between the look and the broadcast
     for attempt in attempts:
         mark_intent(sender.engine, attempt.key, attempt.tx, SUPERSEDED)
+    sender.count(SUPERSEDED)
     log.warning("tx_superseded", intent=attempts[-1].key, nonce=attempts[-1].tx.nonce)

@@ -2,8 +2,12 @@
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from oracle.pipeline.gauges import CycleMetrics, IntakeMetrics, TxMetrics
 from oracle.pipeline.sight import Sight
+from swarm_chain.core.units import Timestamp
 
+# What ReportLimits refuses although a quorum voted for it.
+LIMITS = frozenset({"EpochNotLater", "TotalsDecreased", "RewardAboveCap", "PenaltyAboveCap", "LeafCountMismatch"})
 BUILD_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 30)
 
 
@@ -12,6 +16,9 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.cycle = CycleMetrics(self.registry)
+        self.tx = TxMetrics(self.registry)
+        self.intake = IntakeMetrics(self.registry)
         self._head = Gauge("swarm_head_block", "Latest block seen", registry=self.registry)
         self._finalized = Gauge("swarm_finalized_block", "Latest final block seen", registry=self.registry)
         self._epoch = Gauge("swarm_epoch", "Epoch of the latest block", registry=self.registry)
@@ -40,6 +47,12 @@ class Metrics:
     def tick_failed(self, entry: str, code: str) -> None:
         """Counts a tick that ended in an error."""
         self._ticks.labels(entry, code).inc()
+        if code in LIMITS:
+            self.intake.limit_met(code)
+
+    def tick_succeeded(self, entry: str, at: Timestamp) -> None:
+        """Records when a tick ended well."""
+        self.intake.succeeded(entry, at)
 
     def voted_elsewhere(self) -> None:
         """Counts a vote of this member's key that its database knows nothing of."""

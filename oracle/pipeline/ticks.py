@@ -14,8 +14,9 @@ from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
-from oracle.store import evidence, liveness
+from oracle.store import documents, evidence, liveness
 from oracle.store.outbox import was_signed
+from swarm_chain.core.encoding import sha256_digest
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
@@ -35,6 +36,8 @@ def follow(member: Member) -> None:
     if member.keeper.holds:
         _mark_windows(member, sight)
     member.metrics.saw(sight, member.network.epoch_at(sight.now))
+    member.metrics.cycle.saw(sight, member.network, member.address)
+    _compare_last(member, sight)
 
 
 def work(member: Member) -> None:
@@ -45,6 +48,7 @@ def work(member: Member) -> None:
         bring_forward(member.sender)
     sight, action = member.follower.sight, choose_action(member)
     _warn_of_replica(member, sight)
+    member.metrics.cycle.chose(type(action).__name__)
     if isinstance(action, Wait):
         return
     name = type(action).__name__
@@ -97,6 +101,8 @@ def roll_call(member: Member) -> None:
     params = member.network.params.liveness
     present = {node: is_present(now.ms - last[node], params) for node in sight.nodes if node in last}
     liveness.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
+    if member.address is not None:
+        member.metrics.cycle.balance(member.reader.balance(member.address))
 
 
 def _mark_windows(member: Member, sight: Sight) -> None:
@@ -119,3 +125,13 @@ def _warn_of_replica(member: Member, sight: Sight) -> None:
             member=by,
             fix="this key voted without this database: stop the other process that has it, unless the database was lost",
         )
+
+
+def _compare_last(member: Member, sight: Sight) -> None:
+    """Notes whether the chain's last report is this member's own; without one of its own there is nothing to compare."""
+    if not sight.state.roots:
+        return
+    root = sight.state.roots[-1]
+    manifest = documents.document(member.engine, root.epoch, "manifest")
+    if manifest is not None:
+        member.metrics.cycle.compared(sha256_digest(manifest) == root.manifest_hash)

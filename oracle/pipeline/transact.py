@@ -78,6 +78,7 @@ def _push(sender: Sender, intent: _Intent, tx: SignedTx) -> TxOutcome:
             tx = sender.bumped(intent.key, tx)
             _broadcast(sender, intent, tx)
         sender.clock.sleep(POLL_SECONDS)
+    sender.count("unknown")
     raise UnavailableError(f"{intent.key} is not mined yet", code="tx_unknown", retry_after=5)
 
 
@@ -97,6 +98,7 @@ def _supersede(sender: Sender, intent: _Intent, tx: SignedTx) -> None:
     same_nonce = (one for one, state in attempts_of(sender.engine, intent.key) if one.nonce == tx.nonce)
     for one in same_nonce:
         mark_intent(sender.engine, intent.key, one, SUPERSEDED)
+    sender.count("superseded")
     log.warning("tx_superseded", intent=intent.key, tx=to_hex(tx.hash), nonce=tx.nonce)
     raise UnavailableError(
         f"{intent.key}: another transaction of this key took nonce {tx.nonce}", code="tx_superseded", retry_after=1
@@ -123,6 +125,7 @@ def _mined(sender: Sender, intent: _Intent) -> TxOutcome | None:
         found = SUCCEEDED if outcome.succeeded else REVERTED
         if found != state:
             mark_intent(sender.engine, intent.key, tx, found)
+            sender.count(found)
             log.info("tx_mined", intent=intent.key, tx=to_hex(tx.hash), state=found, gas=outcome.gas_used)
         if outcome.succeeded:
             return outcome
