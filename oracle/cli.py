@@ -62,6 +62,8 @@ def once(
     log_as_json()
     settings = load_settings(database_url=database_url)
     with open_member(settings, _connection(session, dry=False), session.settings.home) as member:
+        if member.signer is None:
+            session.output.note("warning: no key is configured (--keystore, --account): a dry run, nothing is sent")
         follow(member)
         action = choose_action(member)
         document = {"action": type(action).__name__, "details": repr(action), "performed": confirm}
@@ -153,19 +155,8 @@ def check(
 
 def _connection(session: Session, dry: bool) -> Any:
     from oracle.main import Connection
-
-    signer = None if dry or not _has_key(session) else session.signer
-    return Connection(chain=session.chain, deployment=session.deployment, signer=signer)
-
-
-def _has_key(session: Session) -> bool:
-    """Whether a key is configured; one that is and cannot be read is an error, never a dry run."""
     from swarm_chain.cli.keys import key_choice
 
-    configured = key_choice(session.settings).configured
-    if not configured:
-        session.output.note(
-            "warning: no key is configured, so this is a dry run: it follows and judges, but never votes or sends. "
-            "Name a key with --keystore or --account."
-        )
-    return configured
+    # A key that is configured and cannot be read is an error, never a dry run.
+    signer = None if dry or not key_choice(session.settings).configured else session.signer
+    return Connection(chain=session.chain, deployment=session.deployment, signer=signer)

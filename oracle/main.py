@@ -136,7 +136,9 @@ def run_member(member: Member, settings: OracleSettings, deployment: Deployment)
         server = uvicorn.Server(http_config(create_app(member, deployment.contracts)))
         with _stopped_by_signals(server), _working(member, settings.poll_ms):
             log.info("member_started", member=member.address, host=settings.host, port=listener.getsockname()[1])
-            if member.address not in sight.state.members:
+            if member.signer is None:
+                log.warning("dry_run", fix="it never votes or sends: name a key with --keystore or --account")
+            elif member.address not in sight.state.members:
                 log.warning("not_a_member", member=member.address, members=sight.state.members)
             server.run(sockets=[listener])
     log.info("member_stopped", member=member.address)
