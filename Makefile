@@ -18,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo devnet test test-contracts test-python audit check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo devnet test test-contracts test-python audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,8 +41,14 @@ test-contracts: install ## unit, fuzz, golden and invariant tests of the contrac
 test-python: install ## every Python test
 	$(PY) -m pytest --numprocesses 2 --dist loadfile
 
-audit: install $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table
+audit: install alerts $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table
 	$(PY) -m tools.audit
+
+# No registry has promtool; Debian's package `prometheus` does. pytest checks all of it that needs no PromQL engine.
+alerts: ## the alert rules and their tests by promtool, where there is one
+	@if command -v promtool >/dev/null; then \
+		promtool check rules deploy/prometheus/rules.yml && promtool test rules deploy/prometheus/tests.yml; \
+	else echo "no promtool on PATH: the tests of the alert rules were not run (Debian: apt install prometheus)"; fi
 
 check: check-python check-contracts ## style, types, import arrows, size lids, snapshots
 

@@ -8,7 +8,7 @@ from swarm_chain.core.units import Timestamp
 
 # What ReportLimits refuses although a quorum voted for it.
 LIMITS = frozenset({"EpochNotLater", "TotalsDecreased", "RewardAboveCap", "PenaltyAboveCap", "LeafCountMismatch"})
-BUILD_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 30)
+BUILD_BUCKETS = (0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600)
 
 
 class Metrics:
