@@ -8,16 +8,25 @@ from typing import Any
 
 import pytest
 
+from swarm_chain.adapters.keystore import export_key
+from swarm_chain.core.errors import InvalidInputError
+from tests.e2e.acts import PROVIDERS
 from tests.e2e.summary import broken_promises
 from tests.open_zeppelin import open_zeppelin
+from tests.secrets_guard import leaks_in, logs_under
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the story's files."""
+    return tmp_path_factory.mktemp("build")
+
+
+@pytest.fixture(scope="module")
+def demo(build: Path) -> dict[str, Any]:
     """The document `make demo` writes, of a story played for this module."""
-    build = tmp_path_factory.mktemp("build")
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.story", "--build", str(build)],
         cwd=ROOT,
@@ -73,3 +82,28 @@ def test_document_when_written_then_it_has_the_agreed_form(demo: dict[str, Any])
     wanted = {"address", "providerId", "stakedWei", "earnedWei", "claimedWei", "balanceGainWei", "penaltyWei"}
     for provider in demo["providers"].values():
         assert wanted | {"slashedWei", "status"} <= set(provider)
+
+
+def test_logs_when_the_story_is_over_then_no_key_and_no_password_stands_in_them(
+    build: Path, demo: dict[str, Any]
+) -> None:
+    passwords = {path.read_text().strip() for path in build.rglob("password")}
+    keystores = [path for path in build.rglob("*") if path.is_file() and _is_keystore(path)]
+    keys = {_unlocked(path, passwords).hex() for path in keystores}
+
+    assert len(keys) >= len(PROVIDERS)
+    assert len(list(logs_under(build))) >= len(PROVIDERS)
+    assert list(leaks_in(build, passwords | keys)) == []
+
+
+def _is_keystore(path: Path) -> bool:
+    return path.stat().st_size < 4096 and path.read_bytes().startswith(b"{") and b'"ciphertext"' in path.read_bytes()
+
+
+def _unlocked(path: Path, passwords: set[str]) -> bytes:
+    for password in passwords:
+        try:
+            return export_key(path, password)
+        except InvalidInputError:
+            continue
+    raise AssertionError(f"no password of the story opens {path}")

@@ -14,13 +14,14 @@ from typing import Any
 
 from eth_account.hdaccount import key_from_seed, seed_from_mnemonic
 
-from swarm_chain.adapters.keystore import KeySigner, create_keystore, import_key, load_signer
+from swarm_chain.adapters.keystore import KeySigner, create_keystore, export_key, import_key, load_signer
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.units import WEI_PER_SWM
 from swarm_chain.deploy import save_deployment
 from swarm_chain.devnet import Devnet, dev_accounts
 from swarm_chain.devnet.chain import MNEMONIC
 from tests.chain_fixtures import ChainTools
+from tests.secrets_guard import remember
 
 PASSWORD, LIGHT_SCRYPT = "correct horse", 1024
 WAIT_S = 120
@@ -141,9 +142,11 @@ def _free_port() -> int:
 
 
 def _node_key(folder: Path) -> KeySigner:
+    remember(PASSWORD)
     create_keystore(folder, "key.json", PASSWORD, scrypt_n=LIGHT_SCRYPT)
     (folder / "password").write_text(PASSWORD)
     (folder / "password").chmod(0o600)
+    remember(export_key(folder / "key.json", PASSWORD))
     return load_signer(folder / "key.json", PASSWORD)
 
 

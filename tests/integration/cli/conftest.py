@@ -24,6 +24,7 @@ from swarm_chain.deploy import save_deployment
 from swarm_chain.devnet import Devnet
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.epochs import settle_epoch
+from tests.secrets_guard import remember
 
 PASSWORD = "correct horse battery staple"
 LIGHT_SCRYPT = 1024  # the real cost is tested once, in test_wallet
@@ -88,6 +89,7 @@ class CommandLine:
 
     def add_key(self, name: str, private_key: bytes) -> KeySigner:
         """Puts a key into the keystore folder under PASSWORD."""
+        remember(private_key, PASSWORD)
         import_key(self.home / "keys", name, private_key, PASSWORD, scrypt_n=LIGHT_SCRYPT)
         return KeySigner(private_key)
 

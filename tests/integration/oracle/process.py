@@ -16,6 +16,7 @@ import httpx2
 from swarm_chain.adapters.keystore import import_key
 from swarm_chain.deploy import save_deployment
 from swarm_chain.devnet import Devnet
+from tests.secrets_guard import remember
 
 PASSWORD = "correct horse battery staple"
 START_WITHIN_S = 60
@@ -47,6 +48,7 @@ class MemberProgram:
     @classmethod
     def at(cls, home: Path, net: Devnet, key: bytes, rpc_url: str | None = None) -> "MemberProgram":
         """A member with a fresh home that holds its key, password and deployment file."""
+        remember(key, PASSWORD)
         import_key(home / "keys", "oracle", key, PASSWORD, scrypt_n=1024)
         (home / "password").write_text(PASSWORD + "\n", encoding="utf-8")
         save_deployment(net.deployment, home / "deployment.json")

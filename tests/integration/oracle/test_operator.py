@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from swarm_chain.adapters.keystore import KeySigner, import_key
+from swarm_chain.cli.context import Session
+from swarm_chain.cli.main import run
 from swarm_chain.devnet import Devnet
 from tests.integration.oracle.conftest import MEMBER_KEY, Epochs
 from tests.integration.oracle.process import PASSWORD, MemberProgram, wait_until
 
+Here = Callable[..., tuple[int, Any]]
 Launch = Callable[[str], MemberProgram]
 MEMBER = KeySigner(MEMBER_KEY).address
 
@@ -27,16 +30,33 @@ def program(chain: Devnet, launch: Launch) -> MemberProgram:
     return made
 
 
-def lines_of(program: MemberProgram, *arguments: str, **environment: str) -> tuple[int, dict[str, dict[str, str]]]:
+@pytest.fixture
+def here(program: MemberProgram, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Runs a command with --json in this process, which has torch loaded already; gives exit code and document."""
+
+    def run_here(*arguments: str, **environment: str) -> tuple[int, Any]:
+        for name, value in (program.environment | environment).items():
+            monkeypatch.setenv(name, value)
+        code = run(["--json", *arguments], Session(as_json=True))
+        said = capfd.readouterr()
+        assert PASSWORD not in said.out + said.err
+        assert MEMBER_KEY.hex() not in said.out + said.err
+        return code, json.loads(said.out)
+
+    return run_here
+
+
+def lines_of(here: Here, *arguments: str, **environment: str) -> tuple[int, dict[str, dict[str, str]]]:
     """Exit code of `swarm oracle check` and its lines by name."""
-    done = program.run("--json", "oracle", "check", "--port", "0", *arguments, **environment)
-    document = json.loads(done.stdout)
-    found = document["lines"] if done.returncode == 0 else document["values"]["lines"]
-    return done.returncode, {line["what"]: line for line in found}
+    code, document = here("oracle", "check", "--port", "0", *arguments, **environment)
+    found = document["lines"] if code == 0 else document["values"]["lines"]
+    return code, {line["what"]: line for line in found}
 
 
-def test_check_when_everything_is_fine_then_0_and_nothing_fails(program: MemberProgram, chain: Devnet) -> None:
-    code, lines = lines_of(program)
+def test_check_when_everything_is_fine_then_0_and_nothing_fails(
+    here: Here, program: MemberProgram, chain: Devnet
+) -> None:
+    code, lines = lines_of(here)
 
     assert code == 0, lines
     assert {line["level"] for line in lines.values()} <= {"ok", "warn"}
@@ -47,13 +67,13 @@ def test_check_when_everything_is_fine_then_0_and_nothing_fails(program: MemberP
     assert not (program.home / "oracle.db").exists(), "a preflight makes nothing"
 
 
-def test_check_when_the_database_was_used_then_it_is_as_before(program: MemberProgram) -> None:
+def test_check_when_the_database_was_used_then_it_is_as_before(here: Here, program: MemberProgram) -> None:
     program.start()
     program.end(signal.SIGTERM)
     with sqlite3.connect(program.home / "oracle.db") as store:
         before = store.execute("SELECT sql FROM sqlite_master ORDER BY name").fetchall()
 
-    code, lines = lines_of(program)
+    code, lines = lines_of(here)
 
     assert (code, lines["schema"]["level"], lines["writing"]["level"]) == (0, "ok", "ok"), lines
     with sqlite3.connect(program.home / "oracle.db") as store:
@@ -112,9 +132,9 @@ def _dead_endpoint(program: MemberProgram) -> dict[str, str]:
     ],
 )
 def test_check_when_something_blocks_then_6_and_its_line_says_what_to_do(
-    program: MemberProgram, fault: Callable[[MemberProgram], dict[str, str]], line: str
+    here: Here, program: MemberProgram, fault: Callable[[MemberProgram], dict[str, str]], line: str
 ) -> None:
-    code, lines = lines_of(program, **fault(program))
+    code, lines = lines_of(here, **fault(program))
 
     assert code == 6
     assert lines[line]["level"] == "fail", lines
@@ -122,45 +142,45 @@ def test_check_when_something_blocks_then_6_and_its_line_says_what_to_do(
     assert "sesame" not in json.dumps(lines)
 
 
-def test_check_when_the_port_is_in_use_then_6(program: MemberProgram) -> None:
+def test_check_when_the_port_is_in_use_then_6(here: Here, program: MemberProgram) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        code, lines = lines_of(program, "--port", str(other.getsockname()[1]))
+        code, lines = lines_of(here, "--port", str(other.getsockname()[1]))
 
     assert (code, lines["port"]["level"]) == (6, "fail")
 
 
-def test_check_when_secrets_are_open_to_others_then_a_warning_names_the_file(program: MemberProgram) -> None:
+def test_check_when_secrets_are_open_to_others_then_a_warning_names_the_file(
+    here: Here, program: MemberProgram
+) -> None:
     (program.home / "password").chmod(0o644)
 
-    code, lines = lines_of(program)
+    code, lines = lines_of(here)
 
     assert (code, lines["password file"]["level"]) == (0, "warn")
     assert lines["password file"]["remedy"].startswith("chmod 600")
 
 
-def test_check_when_a_peer_is_silent_or_of_this_network_then_told_apart(program: MemberProgram) -> None:
+def test_check_when_a_peer_is_silent_or_of_this_network_then_told_apart(here: Here, program: MemberProgram) -> None:
     program.start()
 
-    code, lines = lines_of(program, SWARM_ORACLE_PEERS=f"{program.url},http://127.0.0.1:9")
+    code, lines = lines_of(here, SWARM_ORACLE_PEERS=f"{program.url},http://127.0.0.1:9")
 
     assert code == 0
     assert lines[f"peer {program.url}"]["level"] == "ok"
     assert lines["peer http://127.0.0.1:9"]["level"] == "warn"
 
 
-def test_keys_when_the_key_is_a_members_then_says_so_and_how_long_it_can_pay(program: MemberProgram) -> None:
-    done = program.run("--json", "oracle", "keys")
+def test_keys_when_the_key_is_a_members_then_says_so_and_how_long_it_can_pay(here: Here) -> None:
+    _, document = here("oracle", "keys")
 
-    document = json.loads(done.stdout)
     assert (document["address"], document["member"], document["private"]) == (MEMBER, True, True)
     assert document["epochsOfGas"] > 1
-    assert PASSWORD not in done.stdout + done.stderr
 
 
-def test_keys_when_none_is_configured_then_3(program: MemberProgram, tmp_path: Path) -> None:
-    done = program.run("--json", "oracle", "keys", SWARM_KEYSTORE="", SWARM_KEYSTORE_DIR=str(tmp_path / "none"))
+def test_keys_when_none_is_configured_then_3(here: Here, tmp_path: Path) -> None:
+    code, error = here("oracle", "keys", SWARM_KEYSTORE="", SWARM_KEYSTORE_DIR=str(tmp_path / "none"))
 
-    assert (done.returncode, json.loads(done.stdout)["error"]) == (3, "no_account")
+    assert (code, error["error"]) == (3, "no_account")
 
 
 def test_once_when_no_key_is_configured_then_a_dry_run_with_a_warning(program: MemberProgram, tmp_path: Path) -> None:
@@ -189,7 +209,7 @@ def test_once_when_several_keys_are_there_and_none_is_named_then_3(program: Memb
 
 
 def test_members_when_one_voted_then_its_vote_and_its_answer_are_shown(
-    program: MemberProgram, chain: Devnet, epochs: Epochs
+    here: Here, program: MemberProgram, chain: Devnet, epochs: Epochs
 ) -> None:
     epoch = epochs.begin()
     program.start()
@@ -197,7 +217,7 @@ def test_members_when_one_voted_then_its_vote_and_its_answer_are_shown(
     wait_until(lambda: epochs.has_report(epoch), chain.mine)
 
     urls = f"{program.url},http://127.0.0.1:9"
-    document: dict[str, Any] = json.loads(program.run("--json", "--oracle-url", urls, "oracle", "members").stdout)
+    _, document = here("--oracle-url", urls, "oracle", "members")
 
     (seat,) = document["members"]
     assert (document["quorum"], seat["member"], seat["lastVoteEpoch"], seat["agreed"]) == (1, MEMBER, epoch, True)
@@ -205,5 +225,3 @@ def test_members_when_one_voted_then_its_vote_and_its_answer_are_shown(
     assert seat["answer"]["problem"] == ""
     assert seat["answer"]["version"]
     assert [one["url"] for one in document["unknown"]] == ["http://127.0.0.1:9"]
-    table = program.run("--oracle-url", urls, "oracle", "members").stdout
-    assert MEMBER in table
