@@ -3,12 +3,13 @@
 from oracle.economy import CategoryWeight
 from oracle.model import FoundViolation, RewardLine
 from oracle.publish.fields import Json
+from oracle.publish.measured import availability_json, capacities_json, jobs_json, measured, verdict_json
 from oracle.publish.report import PublishedEpoch
 from oracle.publish.trees import padded
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import SETTLEMENT_LEAF_TYPES, case_id, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import ChainState, ProviderRecord, SettlementLeaf, Verdict, Violation
+from swarm_chain.core.model import ChainState, ProviderRecord, SettlementLeaf, Violation
 from swarm_chain.core.units import Hash32, ProviderId, RootIndex
 
 
@@ -90,20 +91,23 @@ def explain_document(published: PublishedEpoch, state: ChainState, provider_id: 
     leaf = _leaf_of(published, provider_id)
     record, line = state.providers[provider_id - 1], published.settlement.lines[provider_id - 1]
     nodes = frozenset((*record.nodes, *record.past_nodes))
-    facts = published.facts
+    facts, found = published.facts, measured(published.bundle)
+    jobs = frozenset(job.job_id for job in state.jobs if job.provider_id == provider_id)
     return {
         "epoch": published.report.epoch,
         "providerId": provider_id,
         "chain": _chain_json(record),
         "windows": list(facts.windows),
-        "verdicts": [_verdict_json(verdict) for verdict in facts.verdicts if verdict.node in nodes],
-        "availability": [[node, facts.availability[node]] for node in record.nodes if node in facts.availability],
+        "verdicts": [verdict_json(verdict, found) for verdict in facts.verdicts if verdict.node in nodes],
+        "capacities": capacities_json(nodes, facts),
+        "availability": availability_json(record.nodes, facts, found),
+        "jobs": jobs_json(jobs, facts, found),
         "pools": _pools_json(published),
         "line": _line_json(line),
         "violations": [
-            {**violation_json(found.violation), "caseId": to_hex(case_id(found.violation)), "evidence": _text(found)}
-            for found in published.settlement.found
-            if found.violation.provider_id == provider_id
+            {**violation_json(one.violation), "caseId": to_hex(case_id(one.violation)), "evidence": _text(one)}
+            for one in published.settlement.found
+            if one.violation.provider_id == provider_id
         ],
         "leaf": _leaf_json(leaf),
     }
@@ -145,25 +149,13 @@ def _leaf_json(leaf: SettlementLeaf) -> Json:
 def _chain_json(record: ProviderRecord) -> Json:
     return {
         "nodes": list(record.nodes),
+        "hardwareClass": record.hardware_class,
+        "region": record.region.rstrip(b"\0").decode(errors="replace"),
         "registeredAt": record.registered_at,
         "suspendedUntil": str(record.suspended_until),
         "retired": record.retired,
         "stakeWei": str(record.stake_wei),
         "activeStakeWei": str(record.active_stake_wei),
-    }
-
-
-def _verdict_json(verdict: Verdict) -> Json:
-    return {
-        "windowId": verdict.window_id,
-        "node": verdict.node,
-        "device": verdict.device,
-        "outcome": verdict.outcome.value,
-        "reason": verdict.reason,
-        "row": verdict.row,
-        "rowsChecked": verdict.rows_checked,
-        "elapsedMs": verdict.elapsed_ms,
-        "mtops": verdict.mtops,
     }
 
 

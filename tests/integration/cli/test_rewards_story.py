@@ -175,7 +175,9 @@ def test_unknown_is_said_and_never_zero(earned: tuple[CommandLine, Document]) ->
 
 def test_explain_shows_every_input(earned: tuple[CommandLine, Document], shelf: Shelf) -> None:
     swarm, _ = earned
-    inputs = {"leaf": {"cumRewardWei": "70"}, "windows": [{"outcome": "passed", "mtops": None}]}
+    arrivals = [{"member": "0xone", "elapsedMs": 17}, {"member": "0xtwo", "elapsedMs": 19}]
+    windows = [{"outcome": "passed", "mtops": None, "arrivals": arrivals}]
+    inputs = {"leaf": {"cumRewardWei": "70"}, "windows": windows}
     shelf.documents["/v1/epochs/0/explain/1"] = inputs
 
     document = swarm.ask("--oracle-url", shelf.url, "rewards", "explain", "--epoch", 0)
@@ -183,6 +185,7 @@ def test_explain_shows_every_input(earned: tuple[CommandLine, Document], shelf: 
 
     assert document == inputs
     assert "windows[0].mtops" in seen.out
+    assert "windows[0].arrivals[1].elapsedMs" in seen.out
     assert "unknown" in seen.out
 
 

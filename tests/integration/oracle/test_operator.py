@@ -53,7 +53,7 @@ def lines_of(here: Here, *arguments: str, **environment: str) -> tuple[int, dict
     return code, {line["what"]: line for line in found}
 
 
-def test_check_when_everything_is_fine_then_0_and_nothing_fails(
+def test_check_when_all_is_well_then_0_and_nothing_fails(
     here: Here, program: MemberProgram, chain: Devnet
 ) -> None:
     code, lines = lines_of(here)

@@ -28,7 +28,19 @@ from swarm_chain.core.encoding import (
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ChainState, ProviderRecord, RootRecord
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, ProviderId, RootIndex, Timestamp, Wei
-from tests.oracle_world import NETWORK, Device, Scene, previous_of, provider, ref_block, scene
+from tests.oracle_world import (
+    MEMBERS,
+    NETWORK,
+    SHAPE,
+    Device,
+    Scene,
+    address,
+    observe,
+    previous_of,
+    provider,
+    ref_block,
+    scene,
+)
 
 PROVIDERS = (provider(1, "alice"), provider(2, "bob"), provider(3, "mallory", stake_swm=999))
 DEVICES = (Device(node="alice"), Device(node="bob", elapsed_ms=2), Device(node="mallory", garbage_from=128))
@@ -125,6 +137,49 @@ def test_explain_when_asked_then_canonical_and_adds_up() -> None:
     assert [verdict["reason"] for verdict in read["verdicts"]] == ["false_row", "false_row"]
     assert all(verdict["row"] >= 128 for verdict in read["verdicts"]), "the row to accuse is one she invented"
     assert json.loads(read["violations"][0]["evidence"])["providerId"] == 3
+
+
+def test_explain_when_asked_then_every_measurement_of_every_member_is_there() -> None:
+    second = replace(PLAYED.pool.observations[0].observation, member=address("member 2"))
+    slower = replace(second, arrivals=tuple(replace(one, elapsed_ms=one.elapsed_ms + 4) for one in second.arrivals))
+    calls = tuple(replace(one, present=one.present - 3) for one in second.roll_calls)
+    other = observe("member 2", replace(slower, roll_calls=calls))
+    committee = replace(PLAYED.state, members=(*PLAYED.state.members, other.observation.member))
+    pool = replace(PLAYED.pool, observations=(*PLAYED.pool.observations, other))
+    published = build_report(committee, Scene(state=committee, pool=pool, epoch=PLAYED.epoch).bundle(), None, NETWORK)
+
+    told = json.loads(canonical_json(explain_document(published, committee, ProviderId(1))))
+
+    assert [one["windowId"] for one in told["verdicts"]] == told["windows"]
+    shape = {"m": SHAPE.m, "n": SHAPE.n, "steps": SHAPE.steps}
+    for verdict in told["verdicts"]:
+        arrivals = {one["member"]: one["elapsedMs"] for one in verdict["arrivals"]}
+        assert arrivals == {MEMBERS[0]: 1, other.observation.member: 5}
+        assert (verdict["elapsedMs"], verdict["plan"], verdict["outcome"]) == (1, shape, "passed")
+    (node,) = told["availability"]
+    assert {one["member"]: (one["present"], one["total"]) for one in node["rollCalls"]} == {
+        MEMBERS[0]: (30, 30),
+        other.observation.member: (27, 30),
+    }
+    assert (node["node"], node["availabilityBps"]) == (address("alice"), 10_000)
+    assert told["capacities"] == [
+        {"node": address("alice"), "device": 0, "mtops": min(one["mtops"] for one in told["verdicts"])}
+    ]
+    (weight,) = (one for one in told["line"]["weights"] if one["category"] == "compute")
+    assert int(weight["units"]) == told["capacities"][0]["mtops"]
+    assert {"covered", "qualityBps", "multiplierBps", "weight"} <= weight.keys()
+    assert {"rewardWei", "penaltyWei", "shortfallBps"} <= told["line"].keys()
+
+
+def test_explain_when_a_device_was_silent_then_its_windows_are_missing_and_nobody_heard_it() -> None:
+    silent = scene(PROVIDERS[:1], (Device(node="alice", commits=False),))
+
+    told = explain_document(_publish(silent), silent.state, ProviderId(1))
+
+    verdicts = told["verdicts"]
+    assert isinstance(verdicts, list)
+    assert [(one["outcome"], one["arrivals"], one["plan"]) for one in verdicts] == [("missing", [], None)] * 2
+    assert told["capacities"] == []
 
 
 def test_previous_when_read_back_then_what_the_next_report_builds_on() -> None:
