@@ -9,12 +9,12 @@ from oracle.consensus.bundle import EvidencePool, assemble_bundle
 from oracle.history import advance_to, before
 from oracle.mirror import Mirrors, Source
 from oracle.model import Network, Observation, PreviousEpoch, RollCall, SignedObservation, network_of
-from oracle.publish.observation import ordered_observation, signing_digest
+from oracle.publish.observation import content_hash, ordered_observation
 from oracle.publish.report import PublishedEpoch, build_report
 from oracle.publish.verdicts import sign_verdicts
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import ChainState
-from swarm_chain.core.signing import domain_separator
+from swarm_chain.core.signing import domain_separator, observation_hash
 from swarm_chain.core.units import ZERO_HASH, BlockNumber, EpochNumber
 from swarm_chain.params import load_params
 from swarm_chain.testing import FakeChain, FakeSigner
@@ -118,9 +118,8 @@ class AuditWorld:
         calls = tuple(RollCall(node=node, present=9, total=10) for one in state.providers for node in one.nodes)
         observation = ordered_observation(Observation(epoch=epoch, member=MEMBER.address, roll_calls=calls))
         domain = domain_separator(self.network.chain_id, self.network.beacon)
-        return SignedObservation(
-            observation=observation, signature=MEMBER.sign_digest(signing_digest(observation, domain))
-        )
+        hashed = observation_hash(epoch, MEMBER.address, content_hash(observation))
+        return SignedObservation(observation=observation, signature=MEMBER.sign_typed(domain, hashed))
 
     def _accept(self, published: PublishedEpoch) -> None:
         report = published.report

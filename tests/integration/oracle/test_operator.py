@@ -14,7 +14,8 @@ from swarm_chain.adapters.keystore import KeySigner, import_key
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.main import run
 from swarm_chain.devnet import Devnet
-from tests.integration.oracle.conftest import MEMBER_KEY, Epochs
+from tests.integration.oracle.committee import MEMBER_KEY
+from tests.integration.oracle.conftest import Epochs
 from tests.integration.oracle.process import PASSWORD, MemberProgram, wait_until
 
 Here = Callable[..., tuple[int, Any]]
@@ -53,9 +54,7 @@ def lines_of(here: Here, *arguments: str, **environment: str) -> tuple[int, dict
     return code, {line["what"]: line for line in found}
 
 
-def test_check_when_all_is_well_then_0_and_nothing_fails(
-    here: Here, program: MemberProgram, chain: Devnet
-) -> None:
+def test_check_when_all_is_well_then_0_and_nothing_fails(here: Here, program: MemberProgram, chain: Devnet) -> None:
     code, lines = lines_of(here)
 
     assert code == 0, lines

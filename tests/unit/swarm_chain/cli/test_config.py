@@ -48,6 +48,12 @@ def test_key_when_there_are_two_then_configured_but_not_chosen_until_one_is_name
     assert key_choice(settings_of(tmp_path, account="two")).keystore == tmp_path / "two"
 
 
+def test_key_when_a_remote_signer_is_named_then_shown_without_its_password(tmp_path: Path) -> None:
+    choice = key_choice(settings_of(tmp_path, signer_url="https://user:sesame@signer.example:9000/path"))
+
+    assert (choice.configured, choice.keystore, choice.remote) == (True, None, "https://signer.example:9000")
+
+
 def test_key_when_the_named_one_is_missing_then_configured_all_the_same(tmp_path: Path) -> None:
     assert key_choice(settings_of(tmp_path, account="gone")).configured
     assert key_choice(settings_of(tmp_path, keystore=tmp_path / "gone")).keystore == tmp_path / "gone"
