@@ -84,6 +84,15 @@ class Auditor:
         self._state = before(reader, deployment.block)
         self._ground: PreviousEpoch | None = None
 
+    @property
+    def running(self) -> int:
+        """Epoch of the latest block.
+
+        Raises:
+            UnavailableError: the chain does not answer.
+        """
+        return self._network.epoch_at(self._reader.block("latest").timestamp)
+
     def audit(self, epoch: int) -> EpochAudit:
         """Audits one epoch, which must be later than the one before.
 
@@ -154,12 +163,25 @@ def audit_range(auditor: Auditor, first: int, last: int) -> Iterator[EpochAudit]
         last: last epoch, included.
 
     Raises:
-        InvalidInputError: the range is empty.
+        InvalidInputError: the range is empty, or not begun.
+        UnavailableError: the chain does not answer.
+    """
+    require_range(auditor, first, last)
+    return map(auditor.audit, range(first, last + 1))
+
+
+def require_range(auditor: Auditor, first: int, last: int) -> None:
+    """Refuse a range without epochs, and one that goes beyond the running epoch.
+
+    Raises:
+        InvalidInputError: it is either.
         UnavailableError: the chain does not answer.
     """
     if not 0 <= first <= last:
         raise InvalidInputError(f"no epoch lies from {first} to {last}", fix="give --from and --to in ascending order")
-    return map(auditor.audit, range(first, last + 1))
+    running = auditor.running
+    if last > running:
+        raise InvalidInputError(f"epoch {last} has not begun", fix=f"give --to {running} at most, the running epoch")
 
 
 def verdict_of(audits: Iterable[EpochAudit]) -> SwarmError | None:

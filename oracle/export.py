@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from oracle.audit import Auditor, EpochAudit, Evidence, Finding
+from oracle.audit import Auditor, EpochAudit, Evidence, Finding, require_range
 from oracle.model import Network
 from oracle.publish.answers import dump_document, explain_document
 from oracle.publish.trees import settlement_domain
@@ -158,7 +158,12 @@ def export_range(
         first: first epoch.
         last: last epoch, included.
         say: told (done, total, what comes next).
+
+    Raises:
+        InvalidInputError: the range is empty, or not begun.
+        UnavailableError: chain or disk fail.
     """
+    require_range(auditor, first, last)
     for done, epoch in enumerate(range(first, last + 1)):
         say(done, last + 1 - first, f"epoch {epoch}")
         yield export.epoch(auditor, epoch)

@@ -19,6 +19,7 @@ from oracle.probes import (
     probe_store,
 )
 from swarm_chain.adapters.clock import SystemClock
+from swarm_chain.adapters.panel import Quorum
 from swarm_chain.adapters.rpc import Web3Reader, redacted
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.keys import key_choice, own_address
@@ -81,6 +82,7 @@ def show_keys(session: Session) -> None:
     document = {
         "address": own,
         "keystore": choice.keystore,
+        "remoteSigner": choice.remote,
         "mode": None if mode is None else f"{mode:03o}",
         "private": mode is not None and not mode & 0o077,
         "member": own in members,
@@ -131,7 +133,7 @@ def _ground(session: Session) -> Ground:
     names = [f"{redacted(url)}#{place}" if len(urls) > 1 else redacted(url) for place, url in enumerate(urls, 1)]
     return Ground(
         endpoints={name: Web3Reader(url, deployment) for name, url in zip(names, urls, strict=True)},
-        agree=1,
+        agree=Quorum(agree=session.settings.rpc_agree).of(len(urls)),
         reader=session.reader,
         deployment=deployment,
     )

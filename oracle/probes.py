@@ -82,6 +82,8 @@ def probe_key(ground: Ground, choice: KeyChoice, address: Callable[[], Address])
     for what, path in (("keystore", choice.keystore), ("password file", choice.password_file)):
         if path is not None and path.is_file():
             yield judge.judge_file(what, str(path), path.stat().st_mode)
+    if choice.remote is not None:
+        yield ok("remote signer", choice.remote)
     own = address()
     members, _ = committee_of(ground.reader)
     voices = ground.reader.call(ContractCall(contract="EpochOracle", function="isMember", args=(own,)))

@@ -118,8 +118,8 @@ class AuditWorld:
         calls = tuple(RollCall(node=node, present=9, total=10) for one in state.providers for node in one.nodes)
         observation = ordered_observation(Observation(epoch=epoch, member=MEMBER.address, roll_calls=calls))
         domain = domain_separator(self.network.chain_id, self.network.beacon)
-        signature = MEMBER.sign_typed(domain, observation_hash(epoch, MEMBER.address, content_hash(observation)))
-        return SignedObservation(observation=observation, signature=signature)
+        hashed = observation_hash(epoch, MEMBER.address, content_hash(observation))
+        return SignedObservation(observation=observation, signature=MEMBER.sign_typed(domain, hashed))
 
     def _accept(self, published: PublishedEpoch) -> None:
         report = published.report

@@ -36,6 +36,7 @@ class Sender:
     patience_ms: int = 45_000
     count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
     sent_ms: dict[Hash32, int] = field(default_factory=dict)
+    count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
 
     def broadcast(self, tx: SignedTx) -> None:
         """Sends a stored transaction and notes when."""
@@ -112,4 +113,5 @@ def _close(sender: Sender, attempts: tuple[Attempt, ...]) -> None:
         return  # between the look and the broadcast
     for attempt in attempts:
         mark_intent(sender.engine, attempt.key, attempt.tx, SUPERSEDED)
+    sender.count(SUPERSEDED)
     log.warning("tx_superseded", intent=attempts[-1].key, nonce=attempts[-1].tx.nonce)

@@ -123,6 +123,8 @@ def roll_call(member: Member) -> None:
     if member.address is not None:
         member.metrics.cycle.balance(member.reader.balance(member.address))
     liveness.save_roll_call(member.engine, member.network.epoch_at(sight.now), present)
+    if member.address is not None:
+        member.metrics.cycle.balance(member.reader.balance(member.address))
 
 
 def _mark_windows(member: Member, sight: Sight) -> None:

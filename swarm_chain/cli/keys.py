@@ -10,6 +10,7 @@ from swarm_chain.adapters.keystore import (
     list_keystores,
     load_signer,
 )
+from swarm_chain.adapters.rpc import redacted
 from swarm_chain.cli.amounts import parse_address
 from swarm_chain.cli.config import Settings
 from swarm_chain.cli.context import Session
@@ -47,24 +48,30 @@ def chosen_keystore(settings: Settings) -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyChoice:
-    """Where the key of a command comes from; `keystore` is None if none is named and there is not exactly one."""
+    """Where the key of a command comes from; `keystore` is None if none is named and there is not exactly one.
+
+    `remote` is the address of a remote signer, without user, path and query.
+    """
 
     configured: bool
     keystore: Path | None
+    remote: str | None
     password_file: Path | None
 
 
 def key_choice(settings: Settings) -> KeyChoice:
     """The key the settings lead to, unread; none is configured only if none is named and the folder has none."""
+    if settings.signer_url is not None:
+        return KeyChoice(configured=True, keystore=None, remote=redacted(settings.signer_url), password_file=None)
     found = list_keystores(directory(settings))
-    named_key = (settings.keystore, settings.account, settings.signer_url)
-    configured = any(one is not None for one in named_key) or bool(found)
+    configured = settings.keystore is not None or settings.account is not None or bool(found)
     named = settings.keystore or (found[0].path if len(found) == 1 and settings.account is None else None)
     if named is None and settings.account is not None:
         named = next((keystore.path for keystore in found if keystore.name == settings.account), None)
     return KeyChoice(
         configured=configured,
         keystore=None if named is None else named.expanduser(),
+        remote=None,
         password_file=settings.password_file,
     )
 

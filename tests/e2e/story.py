@@ -78,9 +78,10 @@ def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:
 
 def _settle(world: World, last: int, job: acts.Job, more: dict[str, Any], say: acts.Say) -> dict[str, Any]:
     claimed = acts.each(acts.PROVIDERS, lambda name: acts.claim(world, name))
-    say("everybody has claimed; every epoch is replayed from published data")
+    say("everybody has claimed; every epoch is audited from published data")
     listed = [int(one["epoch"]) for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] <= last]
-    epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch))
+    audited = summary.audited(world, listed)
+    epochs = acts.each(listed, lambda epoch: summary.epoch_facts(world, epoch, audited[epoch]))
     providers = acts.each(acts.PROVIDERS, lambda name: summary.provider_facts(world, name, last, claimed[name]))
     return summary.demo_document(world, list(epochs.values()), providers, job, more)
 

@@ -17,10 +17,15 @@ from tests.e2e.world import World, receipt_of
 ACTIVE, SUSPENDED, EXCLUDED = "active", "suspended", "excluded"
 
 
-def epoch_facts(world: World, epoch: int) -> dict[str, Any]:
+def audited(world: World, epochs: Sequence[int]) -> dict[int, Any]:
+    """What an audit of everything published finds, by epoch; it fails if one byte differs."""
+    found = world.swarm("oracle", "audit", "--from", str(min(epochs)), "--to", str(max(epochs)))
+    return {one["epoch"]: one for one in found["epochs"]}
+
+
+def epoch_facts(world: World, epoch: int, replayed: Mapping[str, Any]) -> dict[str, Any]:
     """One epoch: its root, the voted hash, the replayed one, its tree in a file, the gas of its submission."""
     root = next(one for one in world.oracle("/v1/epochs")["epochs"] if one["epoch"] == epoch)
-    replayed = world.swarm("oracle", "replay", "--epoch", str(epoch))
     path = world.folder / "epochs" / f"{epoch}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(world.oracle(f"/v1/epochs/{epoch}/dump")))

@@ -88,7 +88,7 @@ def test_metrics_when_a_member_shows_one_then_an_alert_or_a_panel_uses_it() -> N
     used = {name for expression in expressions for name in named_in(expression)}
     shown = {name for name in series() if not name.endswith(("_count", "_sum"))}
 
-    assert shown - used <= {"swarm_epoch_end_seconds", "swarm_lease_held"}
+    assert shown - used <= {"swarm_epoch_end_seconds"}
 
 
 def test_alert_tests_when_read_then_every_alert_is_tested_firing_and_silent() -> None:

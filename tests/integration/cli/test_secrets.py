@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.cli.oracle_client import OracleClient
 from swarm_chain.core.encoding import keccak, to_hex
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.conftest import PASSWORD, CommandLine, Finished, Shelf
 
@@ -96,6 +98,27 @@ def test_key_of_an_endpoint_is_not_shown(connected: CommandLine, shelf: Shelf) -
     assert done.code == 4
     assert "sesame" not in done.text
     assert "0123456789abcdef" not in done.text
+
+
+def test_credentials_of_an_oracle_address_are_not_shown(connected: CommandLine, shelf: Shelf) -> None:
+    for url in (shelf.url, "http://127.0.0.1:9"):
+        secret = url.replace("http://", "http://user:sesame@")
+
+        done = connected("--oracle-url", secret, "rewards", "explain", 1, "--epoch", 0)
+
+        assert done.code in {2, 4}
+        assert "sesame" not in done.text
+
+
+def test_answer_when_longer_than_asked_for_then_refused_and_an_error_is_still_read(shelf: Shelf) -> None:
+    shelf.documents["/v1/epochs/0/manifest"] = {"long": "x" * 100}
+    client = OracleClient(shelf.url)
+
+    with pytest.raises(UnavailableError, match="exceeds 50 bytes"):
+        client.get_bytes("/v1/epochs/0/manifest", 50)
+    with pytest.raises(InvalidInputError):
+        client.get_bytes("/v1/epochs/9/manifest", 1)
+    assert len(client.get_bytes("/v1/epochs/0/manifest", 200)) > 100
 
 
 def _crash(swarm: CommandLine, tmp_path: Path, *options: str) -> Finished:

@@ -215,6 +215,13 @@ def test_audit_when_the_range_is_empty_then_refused(world: AuditWorld, first: in
         audit_range(world.auditor(world.shelf()), first, last)
 
 
+def test_audit_when_the_range_has_not_begun_then_refused_and_the_running_epoch_named(world: AuditWorld) -> None:
+    with pytest.raises(InvalidInputError, match="has not begun") as refused:
+        audit_range(world.auditor(world.shelf()), 0, 2**32)
+
+    assert f"--to {world.epoch}" in refused.value.fix
+
+
 def test_audit_when_the_chain_is_away_then_it_ends_there() -> None:
     world = AuditWorld()
     world.settle()

@@ -88,7 +88,7 @@ def test_balance_when_the_roll_is_called_then_shown_except_in_a_dry_run(world: M
 
 def test_messages_when_taken_or_refused_then_counted_by_kind_and_reason(world: MemberWorld) -> None:
     beat = world.beat(world.heartbeat())
-    forged = world.beat(world.heartbeat(sequence=2), key=ALICE, signature=world.signer.sign_typed(ZERO_HASH, ZERO_HASH))
+    forged = world.beat(world.heartbeat(sequence=2), key=ALICE, signature=world.signer.sign_text(b"something else"))
     for body in (beat, beat, forged, {"heartbeat": 5}):
         world.client.post("/v1/heartbeats", json=body)
     world.client.post("/v1/commitments", content=b"[" * 100, headers={"content-type": "application/json"})
