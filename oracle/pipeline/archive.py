@@ -14,20 +14,30 @@ from oracle.publish.report import PublishedEpoch, build_report
 from oracle.store import documents
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainState, RootRecord
+from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.units import BlockNumber, EpochNumber
 from swarm_chain.ports import ChainReader
 
 KEPT_EPOCHS = 8
+_REFERENCE = NumpyCompute()
 
 
 class Archive:
     """Past states and published epochs of one deployment."""
 
-    def __init__(self, reader: ChainReader, engine: Engine, network: Network, first_block: BlockNumber) -> None:
+    def __init__(
+        self,
+        reader: ChainReader,
+        engine: Engine,
+        network: Network,
+        first_block: BlockNumber,
+        compute: Compute = _REFERENCE,
+    ) -> None:
         self._reader = reader
         self._engine = engine
         self._network = network
         self._first_block = first_block
+        self._compute = compute
         self._latest: ChainState | None = None
         self._built: OrderedDict[EpochNumber, PublishedEpoch] = OrderedDict()
         self._lock = Lock()
@@ -83,7 +93,7 @@ class Archive:
 
     def _build(self, bundle: Bundle) -> PublishedEpoch:
         state = self.state_at(bundle.ref_block)
-        return build_report(state, bundle, self.previous(state), self._network)
+        return build_report(state, bundle, self.previous(state), self._network, self._compute)
 
     def _keep(self, built: PublishedEpoch) -> PublishedEpoch:
         self._built[built.report.epoch] = built
