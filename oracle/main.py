@@ -22,7 +22,7 @@ from oracle.api.server import http_config
 from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
-from oracle.pipeline.archive import Archive, plans_in_force
+from oracle.pipeline.archive import Archive, PlansInForce
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -220,12 +220,13 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     metrics = Metrics()
     compute = _steady(parts.compute, metrics)
     archive = Archive(reader, engine, network, first, compute)
+    plans = PlansInForce(engine)
     desk = Desk(
         network=network,
         engine=engine,
         reader=reader,
         sight=lambda: follower.sight,
-        plans=lambda: plans_in_force(engine, follower.sight.state, network.epoch_at(follower.sight.now)),
+        plans=lambda: plans.at(follower.sight.state, network.epoch_at(follower.sight.now)),
         clock=clock,
         boot=_boot(),
     )
