@@ -23,6 +23,10 @@ class OracleSettings(BaseSettings):
     lease_for: Annotated[int, Field(ge=3, le=300)] = 15  # seconds until a standby takes over from a process that died
     replay_for: Annotated[int, Field(ge=10, le=86_400)] = 900  # seconds one training segment may take to replay
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    ray_address: Annotated[str, Field(pattern=r"^[^:/\s]+:\d{1,5}$")] | None = (
+        None  # judge on this cluster, as Ray tasks
+    )
+    ray_auth_mode: str = Field(default="", validation_alias="RAY_AUTH_MODE")  # Ray reads it too
     judge: Literal["auto", "numpy"] = "auto"  # auto: torch if it is the fastest that knows its answers; it costs 200 MB
     peers: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
 

@@ -22,7 +22,7 @@ from oracle.api.server import http_config
 from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
-from oracle.pipeline.archive import Archive, plans_in_force
+from oracle.pipeline.archive import Archive, PlansInForce
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -33,6 +33,7 @@ from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.peers import HttpPeer
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
+from oracle.pipeline.steady_compute import SteadyCompute
 from oracle.pipeline.ticks import keep_lease
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
@@ -103,7 +104,7 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
             peers=peers,
             sign_log=SignLog(home / SIGN_LOG),
             lease_for=settings.lease_for,
-            compute=_judging_backend(settings.judge),
+            compute=_judging_backend(settings),
         )
         member = _member(connection, network, engine, replays, parts)
         stack.callback(member.keeper.give_back)
@@ -216,13 +217,16 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=parts.lease_for * 1000)
     reader, first = connection.chain.reader, connection.deployment.block
     follower = Follower(reader, first)
-    archive = Archive(reader, engine, network, first)
+    metrics = Metrics()
+    compute = _steady(parts.compute, metrics)
+    archive = Archive(reader, engine, network, first, compute)
+    plans = PlansInForce(engine)
     desk = Desk(
         network=network,
         engine=engine,
         reader=reader,
         sight=lambda: follower.sight,
-        plans=lambda: plans_in_force(engine, follower.sight.state, network.epoch_at(follower.sight.now)),
+        plans=lambda: plans.at(follower.sight.state, network.epoch_at(follower.sight.now)),
         clock=clock,
         boot=_boot(),
     )
@@ -238,7 +242,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         archive=archive,
         desk=desk,
         clock=clock,
-        compute=parts.compute,
+        compute=compute,
         replays=replays,
         entropy=secrets.token_bytes,
         metrics=metrics,
@@ -271,8 +275,37 @@ def _boot() -> str:
         return secrets.token_hex(16)  # where the system does not say, times of another process are never compared
 
 
-def _judging_backend(which: str) -> Compute:
-    backends = (NumpyCompute(),) if which == "numpy" else candidates("cpu", JUDGE_THREADS)
+def _judging_backend(settings: OracleSettings) -> Compute:
+    if settings.ray_address is not None:
+        return _ray_backend(settings.ray_address, settings.ray_auth_mode)
+    backends = (NumpyCompute(),) if settings.judge == "numpy" else candidates("cpu", JUDGE_THREADS)
     choice = choose(backends, time.perf_counter_ns)
     log.info("compute_backend", chosen=choice.compute.name, rejected=choice.rejected)
     return choice.compute
+
+
+def _ray_backend(address: str, auth_mode: str) -> Compute:
+    if auth_mode != "token":
+        raise InvalidInputError(
+            "judging on a Ray cluster without a token would let anyone who reaches it run code there",
+            fix="start the cluster and this member with RAY_AUTH_MODE=token and the same token",
+            code="ray_without_token",
+            exit_code=3,
+        )
+    try:
+        from oracle.pipeline.ray_compute import RayCompute, connect
+    except ImportError as error:
+        raise InvalidInputError(
+            "Ray is not installed", fix="pip install 'swarm[all]'", code="ray_missing", exit_code=3
+        ) from error
+    connect(address)
+    log.info("compute_backend", chosen=RayCompute.name, address=address)
+    return RayCompute()
+
+
+def _steady(backend: Compute, metrics: Metrics) -> Compute:
+    def tell(name: str, why: str) -> None:
+        metrics.backend_failed(name)
+        log.error("judge_backend_failed", backend=name, why=why)
+
+    return SteadyCompute(backend, tell)

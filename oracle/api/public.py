@@ -1,7 +1,8 @@
 """What everybody may read: status, published epochs, proofs, metrics."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request, Response
@@ -20,8 +21,9 @@ from oracle.api.answers import (
     errors,
     raw,
 )
-from oracle.api.rates import Rates, host_of
+from oracle.api.rates import Rates, Turns, host_of
 from oracle.pipeline.member import Member
+from oracle.pipeline.paths import leaf_proof
 from oracle.publish.answers import dump_document, explain_document, outcomes_document, proof_document
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.report import PublishedEpoch
@@ -34,6 +36,7 @@ from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import Address, EpochNumber, ProviderId
 
 VERSION = version("swarm")
+HEAVY_AT_ONCE = 2  # answers that may need an epoch built again: each takes seconds and hundreds of megabytes
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 DOCUMENTS = frozenset({"manifest", "bundle", "state", VERDICTS})
 
@@ -114,37 +117,46 @@ def epoch_routes(member: Member, rates: Rates) -> APIRouter:
 
 
 def _add_answers(router: APIRouter, member: Member, rates: Rates) -> None:
-    def published_of(request: Request, epoch: int) -> PublishedEpoch:
+    turns = Turns(HEAVY_AT_ONCE)
+
+    @contextmanager
+    def published_of(request: Request, epoch: int) -> Iterator[PublishedEpoch]:
         rates.answers.take(host_of(request), "")
-        return member.archive.published(EpochNumber(epoch))
+        with turns.one():
+            yield member.archive.published(EpochNumber(epoch))
 
     @router.get("/proofs/{provider}", response_model=ProofAnswer, responses=errors(404, 429, 503))
     def proof(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
         """A provider's leaf and its path to the root on chain."""
+        rates.answers.take(host_of(request), "")
         root = _root(member, epoch)
-        return dict(proof_document(published_of(request, epoch), ProviderId(provider), root.index))
+        found = leaf_proof(member.engine, root, ProviderId(provider), settlement_domain(member.network))
+        return dict(proof_document(root, found))
 
-    @router.get("/outcomes", response_model=Json, responses=errors(404, 429))
+    @router.get("/outcomes", response_model=Json, responses=errors(404, 429, 503))
     def outcomes(epoch: EpochPath, request: Request) -> Json:
         """Violations and judged jobs of an epoch with their paths to the outcomes root."""
-        return dict(outcomes_document(published_of(request, epoch)))
+        with published_of(request, epoch) as published:
+            return dict(outcomes_document(published))
 
     @router.get(
         "/dump",
         response_class=Response,
-        responses=errors(404, 429) | raw("application/json", "Loads with StandardMerkleTree.load of OpenZeppelin."),
+        responses=errors(404, 429, 503)
+        | raw("application/json", "Loads with StandardMerkleTree.load of OpenZeppelin."),
     )
     def dump(epoch: EpochPath, request: Request) -> Response:
         """The settlement tree in the dump format of OpenZeppelin's StandardMerkleTree."""
-        content = json.dumps(dump_document(published_of(request, epoch), settlement_domain(member.network)))
+        with published_of(request, epoch) as published:
+            content = json.dumps(dump_document(published, settlement_domain(member.network)))
         return Response(content, media_type="application/json", headers=FOREVER)
 
-    @router.get("/explain/{provider}", response_model=Json, responses=errors(404, 429))
+    @router.get("/explain/{provider}", response_model=Json, responses=errors(404, 429, 503))
     def explain(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
         """Every input of a provider's reward and penalty, from measurement to leaf."""
-        published = published_of(request, epoch)
-        state = member.archive.state_at(parse_bundle(published.bundle).ref_block)
-        return dict(explain_document(published, state, ProviderId(provider)))
+        with published_of(request, epoch) as published:
+            state = member.archive.state_at(parse_bundle(published.bundle).ref_block)
+            return dict(explain_document(published, state, ProviderId(provider)))
 
 
 def _status(member: Member, contracts: Mapping[str, Address]) -> Json:

@@ -1,9 +1,10 @@
 """Who may send how often: token buckets, bounded in number."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 
 from fastapi import Request
 
@@ -57,6 +58,31 @@ class RateLimit:
             if bucket.tokens < 1000:
                 raise UnavailableError("too many messages from here", code="rate_limited", retry_after=1)
             bucket.tokens -= 1000
+
+
+class Turns:
+    """So many at once of what is expensive; whoever comes beyond that is sent away instead of queued.
+
+    Args:
+        at_once: how many.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._free = BoundedSemaphore(at_once)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """Takes a turn.
+
+        Raises:
+            UnavailableError: all are taken.
+        """
+        if not self._free.acquire(blocking=False):
+            raise UnavailableError("this member is busy with other answers of this kind", code="busy", retry_after=5)
+        try:
+            yield
+        finally:
+            self._free.release()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

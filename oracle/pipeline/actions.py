@@ -32,6 +32,7 @@ from oracle.pipeline.holding import keep_rooted
 from oracle.pipeline.member import Member
 from oracle.pipeline.names import BUNDLE, PUBLISHED, REPORT_HASH
 from oracle.pipeline.observe import judge_window, keep_observation
+from oracle.pipeline.paths import keep_tree
 from oracle.pipeline.sight import Sight
 from oracle.pipeline.transact import transact
 from oracle.publish.answers import outcome_path
@@ -156,6 +157,7 @@ def _build(member: Member, _sight: Sight, action: BuildReport) -> None:
 
 def _publish(member: Member, _sight: Sight, action: Publish) -> None:
     documents.save_documents(member.engine, action.epoch, {PUBLISHED: action.report_hash})
+    keep_tree(member.engine, action.epoch, member.archive.published(action.epoch).settlement_tree)
 
 
 def _vote(member: Member, _sight: Sight, action: CastVote) -> None:

@@ -14,20 +14,30 @@ from oracle.publish.report import PublishedEpoch, build_report
 from oracle.store import documents
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
 from swarm_chain.core.model import BlockRef, ChainState, RootRecord
-from swarm_chain.core.units import BlockNumber, EpochNumber
+from swarm_chain.core.rowchain import Compute, NumpyCompute
+from swarm_chain.core.units import BlockNumber, EpochNumber, Hash32
 from swarm_chain.ports import ChainReader
 
 KEPT_EPOCHS = 8
+_REFERENCE = NumpyCompute()
 
 
 class Archive:
     """Past states and published epochs of one deployment."""
 
-    def __init__(self, reader: ChainReader, engine: Engine, network: Network, first_block: BlockNumber) -> None:
+    def __init__(
+        self,
+        reader: ChainReader,
+        engine: Engine,
+        network: Network,
+        first_block: BlockNumber,
+        compute: Compute = _REFERENCE,
+    ) -> None:
         self._reader = reader
         self._engine = engine
         self._network = network
         self._first_block = first_block
+        self._compute = compute
         self._latest: ChainState | None = None
         self._built: OrderedDict[EpochNumber, PublishedEpoch] = OrderedDict()
         self._lock = Lock()
@@ -83,7 +93,7 @@ class Archive:
 
     def _build(self, bundle: Bundle) -> PublishedEpoch:
         state = self.state_at(bundle.ref_block)
-        return build_report(state, bundle, self.previous(state), self._network)
+        return build_report(state, bundle, self.previous(state), self._network, self._compute)
 
     def _keep(self, built: PublishedEpoch) -> PublishedEpoch:
         self._built[built.report.epoch] = built
@@ -144,13 +154,35 @@ def read_root(engine: Engine, root: RootRecord) -> PreviousEpoch:
     return read_previous(manifest, state, shards, root.manifest_hash)
 
 
-def plans_in_force(engine: Engine, state: ChainState, epoch: EpochNumber) -> tuple[Plan, ...]:
+class PlansInForce:
     """Plans of the running epoch, the same before and after the report of the epoch before it is accepted.
+
+    Every commitment asks for them, so the documents of a report are read and verified once an epoch.
 
     Args:
         engine: the store.
-        state: the chain at its latest block.
-        epoch: the running epoch.
     """
-    root = previous_root(state)
-    return read_root(engine, root).plans_in(epoch) if root else ()
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept: tuple[tuple[Hash32, EpochNumber], tuple[Plan, ...]] | None = None
+
+    def at(self, state: ChainState, epoch: EpochNumber) -> tuple[Plan, ...]:
+        """Plans in force.
+
+        Args:
+            state: the chain at its latest block.
+            epoch: the running epoch.
+
+        Raises:
+            UnavailableError: the chain accepted a report this member has no documents of.
+            InvalidInputError: the kept documents are not the ones the chain names.
+        """
+        root = previous_root(state)
+        if root is None:
+            return ()
+        key, kept = (root.manifest_hash, epoch), self._kept
+        if kept is None or kept[0] != key:
+            kept = key, read_root(self._engine, root).plans_in(epoch)
+            self._kept = kept
+        return kept[1]

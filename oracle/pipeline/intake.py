@@ -148,7 +148,8 @@ def keep_proof(desk: Desk, signed: SignedProof, *, heard: bool = False) -> Saved
 
 def plans_of(desk: Desk, node: Address) -> dict[int, ComputeShape]:
     """Shapes a node's devices owe in the running epoch, by device."""
-    owed = owed_shapes([node], desk.plans(), desk.network.params.compute)
+    own = [plan for plan in desk.plans() if plan.node == node]
+    owed = owed_shapes([node], own, desk.network.params.compute)
     return {device: shape for (_, device), shape in owed.items()}
 
 

@@ -27,6 +27,9 @@ class Metrics:
         self._foreign = Counter("swarm_foreign_votes", "Votes of this key not made here", registry=self.registry)
         self._actions = Counter("swarm_actions", "Actions performed", ["action"], registry=self.registry)
         self._verdicts = Counter("swarm_verdicts", "Verdicts", ["outcome", "reason"], registry=self.registry)
+        self._backend = Counter(
+            "swarm_judge_backend_failures", "Blocks the reference had to do", ["backend"], registry=self.registry
+        )
         self._judge = Histogram(
             "swarm_judge_seconds", "Judging a window", buckets=BUILD_BUCKETS, registry=self.registry
         )
@@ -65,6 +68,10 @@ class Metrics:
     def judged(self, outcome: str, reason: str) -> None:
         """Counts a verdict."""
         self._verdicts.labels(outcome, reason).inc()
+
+    def backend_failed(self, backend: str) -> None:
+        """Counts a block of rows that the judge's backend failed to do."""
+        self._backend.labels(backend).inc()
 
     def judge_took(self, elapsed_ms: int) -> None:
         """Records how long judging a window took."""

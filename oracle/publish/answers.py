@@ -1,5 +1,7 @@
 """Documents made on request from a published epoch: proofs, outcomes, the OpenZeppelin dump, and why a leaf is what it is."""
 
+from dataclasses import dataclass
+
 from oracle.economy import CategoryWeight
 from oracle.model import FoundViolation, RewardLine
 from oracle.publish.fields import Json
@@ -9,28 +11,31 @@ from oracle.publish.trees import padded
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import SETTLEMENT_LEAF_TYPES, case_id, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.model import ChainState, ProviderRecord, SettlementLeaf, Violation
-from swarm_chain.core.units import Hash32, ProviderId, RootIndex
+from swarm_chain.core.model import ChainState, ProviderRecord, RootRecord, SettlementLeaf, Violation
+from swarm_chain.core.units import Hash32, ProviderId
 
 
-def proof_document(published: PublishedEpoch, provider_id: ProviderId, root_index: RootIndex) -> Json:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafProof:
+    """A settlement leaf and its path to the root."""
+
+    leaf: SettlementLeaf
+    path: tuple[Hash32, ...]
+
+
+def proof_document(root: RootRecord, proof: LeafProof) -> Json:
     """Leaf and path of a provider, ready for RewardSettlement.settle.
 
     Args:
-        published: the epoch.
-        provider_id: from 1.
-        root_index: index the chain gave the root.
-
-    Raises:
-        InvalidInputError: there is no such provider in this epoch.
+        root: as the chain shows it.
+        proof: under that root.
     """
-    leaf = _leaf_of(published, provider_id)
     return {
-        "epoch": published.report.epoch,
-        "rootIndex": root_index,
-        "root": to_hex(published.report.root),
-        "leaf": _leaf_json(leaf),
-        "path": [to_hex(node) for node in merkle.path(published.settlement_tree, provider_id - 1)],
+        "epoch": root.epoch,
+        "rootIndex": root.index,
+        "root": to_hex(root.root),
+        "leaf": _leaf_json(proof.leaf),
+        "path": [to_hex(node) for node in proof.path],
     }
 
 

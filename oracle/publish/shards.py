@@ -49,13 +49,30 @@ def parse_shards(shards: Iterable[bytes]) -> tuple[SettlementLeaf, ...]:
                 f"shard {index} has {len(shard)} bytes", code="bad_document", fix="fetch the shard again"
             )
     numbers = (number for shard in whole for number in _LEAF.iter_unpack(shard))
-    return tuple(
-        SettlementLeaf(
-            provider_id=ProviderId(provider_id),
-            cum_reward_wei=Wei(reward_high << 64 | reward_low),
-            cum_penalty_wei=Wei(penalty_high << 64 | penalty_low),
-        )
-        for provider_id, (reward_high, reward_low, penalty_high, penalty_low) in enumerate(numbers, start=1)
+    return tuple(_leaf(number, ProviderId(provider_id)) for provider_id, number in enumerate(numbers, start=1))
+
+
+def parse_leaf(data: bytes, provider_id: ProviderId) -> SettlementLeaf:
+    """Read one leaf of a shard.
+
+    Args:
+        data: its 32 bytes.
+        provider_id: firstId of the shard + position in it.
+
+    Raises:
+        InvalidInputError: the shard is cut off.
+    """
+    if len(data) != LEAF_BYTES:
+        raise InvalidInputError("the shard is cut off", code="bad_document", fix="fetch the shard again")
+    return _leaf(_LEAF.unpack(data), provider_id)
+
+
+def _leaf(number: tuple[int, int, int, int], provider_id: ProviderId) -> SettlementLeaf:
+    reward_high, reward_low, penalty_high, penalty_low = number
+    return SettlementLeaf(
+        provider_id=provider_id,
+        cum_reward_wei=Wei(reward_high << 64 | reward_low),
+        cum_penalty_wei=Wei(penalty_high << 64 | penalty_low),
     )
 
 

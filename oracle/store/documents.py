@@ -1,6 +1,6 @@
 """Published documents of an epoch, byte for byte as they were voted for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import ColumnElement, Engine, and_, delete, insert, select
 
@@ -49,6 +49,14 @@ def document(engine: Engine, epoch: EpochNumber, name: str) -> bytes | None:
     with engine.connect() as connection:
         kept = connection.execute(select(documents.c.content).where(_key(epoch, name))).scalar_one_or_none()
     return None if kept is None else bytes(kept)
+
+
+def several(engine: Engine, epoch: EpochNumber, wanted: Collection[str]) -> dict[str, bytes]:
+    """Documents of an epoch by name; those that are not kept are left out."""
+    query = select(documents.c.name, documents.c.content)
+    with engine.connect() as connection:
+        rows = connection.execute(query.where(and_(documents.c.epoch == epoch, documents.c.name.in_(wanted))))
+        return {name: bytes(content) for name, content in rows}
 
 
 def names(engine: Engine, epoch: EpochNumber) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 
 from sha3 import keccak_256  # safe-pysha3: 6 to 8 times faster per hash than the default backend
@@ -11,6 +11,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import Commitment, JobOutcome, Opening, Report, SettlementLeaf, Violation
 from swarm_chain.core.units import Address, Hash32
 
+_PLAIN = frozenset({int, str, bool, type(None)})
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
 SETTLEMENT_TAG = "Swarm/Settlement/v1"
 VIOLATION_TAG = "Swarm/Violation/v1"
@@ -188,10 +189,16 @@ def _refuse_floats(value: object) -> None:
     if isinstance(value, float):
         raise InvalidInputError("document is not canonical: floats have no place in it")
     if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise InvalidInputError(f"document is not canonical: key {key!r} is no string")
-            _refuse_floats(item)
+        strange = [key for key in value if not isinstance(key, str)]
+        if strange:
+            raise InvalidInputError(f"document is not canonical: key {strange[0]!r} is no string")
+        _refuse_floats_in(value.values())
     elif isinstance(value, list | tuple):
-        for item in value:
+        _refuse_floats_in(value)
+
+
+def _refuse_floats_in(items: Collection[object]) -> None:
+    # A state has millions of numbers in rows: a row without anything but plain values is seen at once.
+    if not _PLAIN.issuperset(map(type, items)):
+        for item in items:
             _refuse_floats(item)

@@ -122,11 +122,27 @@ def path(tree: bytes, leaf_index: int) -> tuple[Hash32, ...]:
     Raises:
         InvalidInputError: there is no such leaf.
     """
-    node = _leaf_node(leaf_count(tree), leaf_index)
-    siblings: list[Hash32] = []
+    nodes = path_nodes(leaf_count(tree), leaf_index)
+    return tuple(Hash32(tree[node * NODE_BYTES : (node + 1) * NODE_BYTES]) for node in nodes)
+
+
+def path_nodes(count: int, leaf_index: int) -> tuple[int, ...]:
+    """Give the places in a tree of the siblings that lead from one leaf to the root.
+
+    Args:
+        count: leaves of the tree, at least 1.
+        leaf_index: position of the leaf, in [0, count).
+
+    Returns:
+        Numbers of nodes in the layout of the module, the leaf's own sibling first.
+
+    Raises:
+        InvalidInputError: there is no such leaf.
+    """
+    node = _leaf_node(count, leaf_index)
+    siblings: list[int] = []
     while node > 0:
-        start = (node + 1 if node % 2 else node - 1) * NODE_BYTES
-        siblings.append(Hash32(tree[start : start + NODE_BYTES]))
+        siblings.append(node + 1 if node % 2 else node - 1)
         node = (node - 1) // 2
     return tuple(siblings)
 

@@ -10,7 +10,6 @@ from oracle.publish.answers import (
     explain_document,
     outcome_path,
     outcomes_document,
-    proof_document,
 )
 from oracle.publish.manifest import parse_manifest
 from oracle.publish.previous import previous_root, read_previous
@@ -19,7 +18,6 @@ from oracle.publish.trees import outcome_leaves, settlement_domain
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import (
     canonical_json,
-    hash_from_hex,
     report_hash,
     settlement_leaf,
     sha256_digest,
@@ -71,23 +69,6 @@ def test_report_when_built_twice_then_the_same_bytes() -> None:
 
     assert again.documents() == PUBLISHED.documents()
     assert again.report_hash == PUBLISHED.report_hash
-
-
-@pytest.mark.parametrize("provider_id", [1, 2, 3])
-def test_proof_when_checked_then_leads_to_the_root(provider_id: int) -> None:
-    document = proof_document(PUBLISHED, ProviderId(provider_id), RootIndex(5))
-    leaf = settlement_leaf(settlement_domain(NETWORK), PUBLISHED.settlement.result.leaves[provider_id - 1])
-    path = document["path"]
-
-    assert isinstance(path, list)
-    assert merkle.verify(PUBLISHED.report.root, leaf, [hash_from_hex(node) for node in path])
-    assert document["rootIndex"] == 5
-
-
-@pytest.mark.parametrize("provider_id", [0, 4, -1])
-def test_proof_when_there_is_no_such_provider_then_refused(provider_id: int) -> None:
-    with pytest.raises(InvalidInputError):
-        proof_document(PUBLISHED, ProviderId(provider_id), RootIndex(0))
 
 
 def test_outcomes_when_listed_then_each_path_leads_to_their_root() -> None:
