@@ -34,7 +34,6 @@ class Sender:
     clock: Clock
     fence: Fence  # raises once another process of this member has taken over
     patience_ms: int = 45_000
-    count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
     sent_ms: dict[Hash32, int] = field(default_factory=dict)
     count: Callable[[str], None] = lambda _outcome: None  # told what became of each attempt
 
