@@ -90,6 +90,7 @@ def epoch_routes(member: Member, rates: Rates) -> APIRouter:
         rates: some answers may need the epoch built again, so each host only so often.
     """
     router = APIRouter(prefix="/v1/epochs/{epoch}", tags=["epochs"])
+    _add_proofs(router, member, rates)
     _add_answers(router, member, rates)
 
     @router.get(
@@ -116,6 +117,16 @@ def epoch_routes(member: Member, rates: Rates) -> APIRouter:
     return router
 
 
+def _add_proofs(router: APIRouter, member: Member, rates: Rates) -> None:
+    @router.get("/proofs/{provider}", response_model=ProofAnswer, responses=errors(404, 429, 503))
+    def proof(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
+        """A provider's leaf and its path to the root on chain."""
+        rates.answers.take(host_of(request), "")
+        root = _root(member, epoch)
+        found = leaf_proof(member.engine, root, ProviderId(provider), settlement_domain(member.network))
+        return dict(proof_document(root, found))
+
+
 def _add_answers(router: APIRouter, member: Member, rates: Rates) -> None:
     turns = Turns(HEAVY_AT_ONCE)
 
@@ -124,14 +135,6 @@ def _add_answers(router: APIRouter, member: Member, rates: Rates) -> None:
         rates.answers.take(host_of(request), "")
         with turns.one():
             yield member.archive.published(EpochNumber(epoch))
-
-    @router.get("/proofs/{provider}", response_model=ProofAnswer, responses=errors(404, 429, 503))
-    def proof(epoch: EpochPath, provider: ProviderPath, request: Request) -> Json:
-        """A provider's leaf and its path to the root on chain."""
-        rates.answers.take(host_of(request), "")
-        root = _root(member, epoch)
-        found = leaf_proof(member.engine, root, ProviderId(provider), settlement_domain(member.network))
-        return dict(proof_document(root, found))
 
     @router.get("/outcomes", response_model=Json, responses=errors(404, 429, 503))
     def outcomes(epoch: EpochPath, request: Request) -> Json:
