@@ -56,12 +56,13 @@ def _roll_call_ms(member: Member) -> int:
 
 
 def _guarded(name: str, entry: Entry, member: Member) -> None:
+    kind = name.partition(" ")[0]  # one series for all peers together
     try:
         entry(member)
-        member.metrics.tick_succeeded(entry.__name__, member.clock.now())
+        member.metrics.tick_succeeded(kind, member.clock.now())
     except SwarmError as error:
-        member.metrics.tick_failed(name, error.code)
+        member.metrics.tick_failed(kind, error.code)
         log.warning("tick_failed", entry=name, code=error.code, message=error.message, fix=error.fix)
     except Exception as error:  # the one loop that logs and goes on: a tick that dies must not end the others
-        member.metrics.tick_failed(name, "crash")
+        member.metrics.tick_failed(kind, "crash")
         log.error("tick_crashed", entry=name, exc_info=error)

@@ -24,6 +24,7 @@ from oracle.publish.manifest import parse_manifest
 from swarm_chain.core.encoding import sha256_digest, to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.model import RootRecord
 from swarm_chain.core.units import ZERO_HASH, Address, EpochNumber, Hash32
 
 log = structlog.get_logger()
@@ -35,10 +36,11 @@ OFFERED_EPOCHS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Epochs this member needs the others' evidence of, and the one it needs their bundles of."""
+    """Epochs this member needs the others' evidence of, the one it needs their bundles of, and the report to count copies of."""
 
     evidence: tuple[EpochNumber, ...] = ()
     bundle: EpochNumber | None = None
+    root: RootRecord | None = None
 
 
 class _Asked:
@@ -73,6 +75,7 @@ class _Known:
     answers: bool = True
     bundles: dict[EpochNumber, tuple[Hash32, bytes]] = field(default_factory=dict)
     asked: _Asked = field(default_factory=_Asked)
+    manifest_hash: Hash32 = ZERO_HASH  # of the newest report it was seen to publish
 
 
 class Exchange:
@@ -95,6 +98,11 @@ class Exchange:
             known = [(one.member, one.bundles.get(epoch)) for one in self._known.values()]
         found = (Offer(member=member, bundle_hash=kept[0]) for member, kept in known if member and kept)
         return tuple(sorted(found, key=lambda offer: (offer.member, offer.bundle_hash)))
+
+    def replicas(self, root: RootRecord) -> int:
+        """How many other members were seen to publish an accepted report."""
+        with self._lock:
+            return sum(known.manifest_hash == root.manifest_hash for known in self._known.values())
 
     def bundle(self, epoch: EpochNumber, bundle_hash: Hash32) -> bytes:
         """Bytes of an offered bundle.
@@ -140,6 +148,8 @@ class Exchange:
             self._ask_evidence(desk, peer, epoch)
         if wanted.bundle is not None:
             self._ask_bundle(peer, wanted.bundle)
+        if wanted.root is not None and self._known[peer.url].manifest_hash != wanted.root.manifest_hash:
+            self._known[peer.url].manifest_hash = _manifest_hash(peer, wanted.root.epoch)
 
     def _introduced(self, peer: Peer) -> bool:
         """Learns whose address stands behind a URL; it only says whom to ask first, so nobody has to prove it."""
@@ -177,6 +187,16 @@ class Exchange:
             bundles[epoch] = (manifest.bundle_hash, content)
             for old in sorted(bundles)[:-OFFERED_EPOCHS]:
                 del bundles[old]
+
+
+def _manifest_hash(peer: Peer, epoch: EpochNumber) -> Hash32:
+    """sha256 of the manifest a member publishes, zero if it publishes none."""
+    try:
+        return sha256_digest(peer.get_bytes(f"/v1/epochs/{epoch}/{MANIFEST}"))
+    except InvalidInputError as error:
+        if error.code != "unknown_document":
+            raise
+        return ZERO_HASH
 
 
 def _ask_windows(desk: Desk, peer: Peer, epoch: EpochNumber) -> None:

@@ -70,25 +70,28 @@ def ask_peer(peer: Peer, member: Member) -> None:
     """Asks one other member for evidence, observations and its bundle."""
     if not member.keeper.holds:
         return
-    wanted = what_is_wanted(member)
-    if wanted != Wanted():
-        member.exchange.ask(member.desk, peer, wanted)
+    member.exchange.ask(member.desk, peer, what_is_wanted(member))
+    roots = member.follower.sight.state.roots
+    if roots:
+        member.metrics.cycle.replicas(1 + member.exchange.replicas(roots[-1]))
 
 
 def what_is_wanted(member: Member) -> Wanted:
     """Evidence while windows of the running epoch are open to it, and of the ended one until there is a bundle; bundles
-    until this member stands behind the report that most votes are for.
+    until this member stands behind the report that most votes are for; and who publishes the last report.
     """
     sight = member.follower.sight
     view = cycle_view(member, sight)
     running, ended = member.network.epoch_at(sight.now), epoch_to_report(view)
     evidence = (running,) if takes_evidence(view, running) else ()
+    last = sight.state.roots[-1] if sight.state.roots else None
     if ended is None:
-        return Wanted(evidence=evidence)
+        return Wanted(evidence=evidence, root=last)
     own = next(report for report in own_view(member, sight).reports if report.epoch == ended)
     return Wanted(
         evidence=evidence if own.bundle_hash else (*evidence, ended),
         bundle=None if is_settled(view, own) else ended,
+        root=last,
     )
 
 
