@@ -8,7 +8,7 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from oracle.pipeline.member import Member
-from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, keep_lease, roll_call, work
+from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, keep_lease, plan_exchange, roll_call, work
 from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
@@ -42,7 +42,7 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         ("roll_call", roll_call, _roll_call_ms(member)),
     ]
     if peers:
-        entries.append(("catch_up", catch_up, 4 * poll_ms))
+        entries += [("plan_exchange", plan_exchange, poll_ms), ("catch_up", catch_up, 4 * poll_ms)]
     # Each in a thread of its own: one that hangs must not keep this member from hearing the others.
     entries += [(f"ask_peer {peer.url}", partial(ask_peer, peer), 2 * poll_ms) for peer in peers]
     for name, entry, every_ms in entries:

@@ -14,7 +14,7 @@ from oracle.pipeline.actions import perform
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.names import PUBLISHED, REPORT_HASH
 from oracle.pipeline.own import cycle_view, own_view
-from oracle.pipeline.ticks import ask_peer, catch_up, follow
+from oracle.pipeline.ticks import ask_peer, catch_up, follow, plan_exchange
 from oracle.store import documents
 from swarm_chain.core.compute import ComputeChallenge, ComputeWindow
 from swarm_chain.core.encoding import report_hash
@@ -161,6 +161,7 @@ class CommitteeWorld:
         """Every member (or some) asks every other one once."""
         for number in numbers or range(len(self.worlds)):
             member = self.worlds[number].member
+            plan_exchange(member)
             for peer in member.exchange.peers:
                 ask_peer(peer, member)
 

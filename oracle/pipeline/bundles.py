@@ -13,14 +13,14 @@ from oracle.model import Bundle, SignedObservation
 from oracle.pipeline.hearing import hear_observation
 from oracle.pipeline.holding import held_of, kept_observations, pool_of
 from oracle.pipeline.member import Member
-from oracle.pipeline.names import BUNDLE, HELD, PUBLISHED, REPORT_HASH
+from oracle.pipeline.names import BUNDLE, BUNDLE_HASH, HELD, PUBLISHED, REPORT_HASH
 from oracle.pipeline.sight import Sight
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from oracle.publish.observation import content_hash
 from oracle.publish.report import PublishedEpoch
 from oracle.publish.verdicts import VERDICTS, sign_verdicts
 from oracle.store import documents
-from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.encoding import sha256_digest, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ChainState
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32
@@ -39,7 +39,8 @@ def assemble(member: Member, sight: Sight, epoch: EpochNumber) -> None:
     previous = _previous_hash(member, state)
     bundle = assemble_bundle(pool_of(member.desk, state, epoch), epoch, state, previous, member.network)
     check_bundle(bundle, state, previous, member.network, _own(member, epoch))
-    documents.save_documents(member.engine, epoch, {BUNDLE: bundle_bytes(bundle)})
+    content = bundle_bytes(bundle)
+    documents.save_documents(member.engine, epoch, {BUNDLE: content, BUNDLE_HASH: sha256_digest(content)})
     log.info("bundle_assembled", epoch=epoch, observations=len(bundle.observations), proofs=len(bundle.proofs))
 
 
@@ -52,7 +53,7 @@ def take_bundle(member: Member, sight: Sight, epoch: EpochNumber, bundle_hash: H
     """
     content = member.exchange.bundle(epoch, bundle_hash)
     _checked(member, sight, epoch, content)
-    documents.save_documents(member.engine, epoch, {BUNDLE: content})
+    documents.save_documents(member.engine, epoch, {BUNDLE: content, BUNDLE_HASH: bundle_hash})
     log.info("bundle_taken", epoch=epoch, bundle=to_hex(bundle_hash))
 
 
@@ -71,7 +72,8 @@ def adopt_report(member: Member, sight: Sight, action: AdoptReport) -> None:
             code="unfounded_vote",
             fix="nothing: this member keeps its own report",
         )
-    marks = {REPORT_HASH: built.report_hash, PUBLISHED: built.report_hash, **signed_verdicts(member, built)}
+    hashes = {BUNDLE_HASH: action.bundle_hash, REPORT_HASH: built.report_hash, PUBLISHED: built.report_hash}
+    marks = {**hashes, **signed_verdicts(member, built)}
     documents.replace_documents(member.engine, action.epoch, built.documents() | marks, HELD)
     member.archive.adopt(built)
     log.info("report_adopted", epoch=action.epoch, report_hash=to_hex(built.report_hash))

@@ -6,7 +6,7 @@ from typing import cast
 import structlog
 from sqlalchemy import Engine
 
-from oracle.pipeline.names import BUNDLE, HELD, MANIFEST, PUBLISHED, REPORT_HASH, STATE
+from oracle.pipeline.names import BUNDLE, BUNDLE_HASH, HELD, MANIFEST, PUBLISHED, REPORT_HASH, STATE
 from oracle.pipeline.peers import Peer
 from oracle.publish.manifest import parse_manifest
 from oracle.publish.previous import require_document
@@ -52,7 +52,8 @@ def fetch(engine: Engine, reader: ChainReader, peers: Iterable[Peer], root: Root
             continue
         processed = ContractCall(contract="EpochOracle", function="processedHash", args=(root.epoch,))
         report_hash = cast(bytes, reader.call(processed))
-        marks = {REPORT_HASH: report_hash, PUBLISHED: report_hash}
+        bundle_hash = sha256_digest(contents[BUNDLE])
+        marks = {BUNDLE_HASH: bundle_hash, REPORT_HASH: report_hash, PUBLISHED: report_hash}
         documents.replace_documents(engine, root.epoch, contents | marks, HELD)
         log.info("caught_up", peer=peer.url, epoch=root.epoch)
         return True

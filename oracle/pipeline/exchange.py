@@ -79,7 +79,7 @@ class _Known:
 
 
 class Exchange:
-    """The other members and what they offer.
+    """The other members and what they offer; `wanted` is what they are asked for.
 
     Args:
         peers: the others; one that turns out to be this member itself is left alone.
@@ -88,6 +88,7 @@ class Exchange:
 
     def __init__(self, peers: tuple[Peer, ...], own: Address | None) -> None:
         self.peers = peers
+        self.wanted = Wanted()
         self._own = own
         self._known: dict[str, _Known] = {peer.url: _Known() for peer in peers}
         self._lock = Lock()
@@ -117,20 +118,19 @@ class Exchange:
             raise UnavailableError(f"nobody offers bundle {to_hex(bundle_hash)} any more", retry_after=1)
         return content
 
-    def ask(self, desk: Desk, peer: Peer, wanted: Wanted) -> bool:
+    def ask(self, desk: Desk, peer: Peer) -> bool:
         """Asks one member for everything that is new; says in the log when it falls silent and when it is back.
 
         Args:
             desk: where evidence is kept.
             peer: the member.
-            wanted: what this member needs now.
 
         Returns:
             False if it does not answer, or answers garbage.
         """
         known = self._known[peer.url]
         try:
-            self._ask(desk, peer, wanted)
+            self._ask(desk, peer, self.wanted)
         except (UnavailableError, InvalidInputError) as error:
             if known.answers:
                 log.warning("peer_silent", peer=peer.url, member=known.member, code=error.code, message=error.message)

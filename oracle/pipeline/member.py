@@ -5,7 +5,7 @@ from typing import Protocol
 
 from sqlalchemy import Engine
 
-from oracle.consensus.views import Action
+from oracle.consensus.views import Action, OpenOutcome
 from oracle.model import Network
 from oracle.pipeline.archive import Archive
 from oracle.pipeline.backlog import Sender
@@ -61,6 +61,7 @@ class Member:
     signer: Signer | None = None
     sender: Sender | None = None
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
+    outcomes: dict[Hash32, tuple[OpenOutcome, ...]] = field(default_factory=dict)  # of accepted roots, by manifest
     foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
     @property

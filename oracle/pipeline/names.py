@@ -7,6 +7,7 @@ HELD = "held/"  # evidence: it stays when another report is adopted
 OBSERVATION = HELD + "observation/"
 SECOND_OBSERVATION = HELD + "double/"  # a member's other one: evidence against it
 BUNDLE, MANIFEST, STATE = "bundle", "manifest", "state"
+BUNDLE_HASH = "bundle-hash"  # sha256 of the bundle, looked at far more often than the bundle
 REPORT_HASH = "report-hash"
 PUBLISHED = "published"  # marks the epochs whose documents are public
 

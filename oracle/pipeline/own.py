@@ -12,13 +12,13 @@ from oracle.consensus.views import (
 )
 from oracle.consensus.windows import expected_devices
 from oracle.pipeline.member import Member
-from oracle.pipeline.names import BUNDLE, PUBLISHED, REPORT_HASH, SECOND_OBSERVATION, observer_of
+from oracle.pipeline.names import BUNDLE_HASH, PUBLISHED, REPORT_HASH, SECOND_OBSERVATION, observer_of
 from oracle.pipeline.sight import Sight
 from oracle.store import documents, evidence
-from swarm_chain.core.encoding import case_id, sha256_digest
+from swarm_chain.core.encoding import case_id
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Severity
-from swarm_chain.core.model import RootRecord
+from swarm_chain.core.model import EpochResult, RootRecord
 from swarm_chain.core.units import ZERO_ADDRESS, ZERO_HASH, Address, EpochNumber, Hash32, WindowId, window_id
 
 OUTCOME_ROOTS = 16  # roots whose outcomes may still need a keeper; older cases have expired
@@ -47,7 +47,9 @@ def own_view(member: Member, sight: Sight) -> OwnView:
         expected=expected_devices(sight.state, member.desk.plans(), member.network),
         windows=tuple(_window(member, sight, window_id(epoch, number)) for number in numbers),
         reports=tuple(_report(member, EpochNumber(e)) for e in range(max(epoch - 2, 0), epoch)),
-        outcomes=tuple(outcome for root in sight.state.roots[-OUTCOME_ROOTS:] for outcome in _outcomes(member, root)),
+        outcomes=tuple(
+            outcome for root in sight.state.roots[-OUTCOME_ROOTS:] for outcome in _kept_outcomes(member, root)
+        ),
         refused=frozenset(action for action, until in member.refused.items() if sight.now < until),
     )
 
@@ -74,25 +76,32 @@ def _window(member: Member, sight: Sight, window: WindowId) -> OwnWindow:
 def _report(member: Member, epoch: EpochNumber) -> OwnReport:
     kept = documents.names(member.engine, epoch)
     report_hash = documents.document(member.engine, epoch, REPORT_HASH)
-    bundle = documents.document(member.engine, epoch, BUNDLE) if BUNDLE in kept else None
+    bundle_hash = documents.document(member.engine, epoch, BUNDLE_HASH)
     return OwnReport(
         epoch=epoch,
         observers=observers(member, epoch),
         signed=member.address is not None and member.sign_log.signed(member.address, epoch) is not None,
-        bundle_hash=None if bundle is None else sha256_digest(bundle),
+        bundle_hash=None if bundle_hash is None else Hash32(bundle_hash),
         report_hash=None if report_hash is None else Hash32(report_hash),
         published=PUBLISHED in kept,
         offers=member.exchange.offers(epoch),
     )
 
 
-def _outcomes(member: Member, root: RootRecord) -> Iterator[OpenOutcome]:
+def _kept_outcomes(member: Member, root: RootRecord) -> tuple[OpenOutcome, ...]:
+    """Outcomes of an accepted root, which never change: the epoch is built at most once for them."""
     if root.outcomes_root == ZERO_HASH or root.disabled:
-        return
-    try:
-        result = member.archive.published(root.epoch).settlement.result
-    except InvalidInputError:
-        return  # another member's report; its keeper carries it out
+        return ()
+    if root.manifest_hash not in member.outcomes:
+        try:
+            result = member.archive.published(root.epoch).settlement.result
+        except InvalidInputError:
+            return ()  # not fetched yet; another member's keeper carries it out
+        member.outcomes[root.manifest_hash] = tuple(_outcomes(root, result))
+    return member.outcomes[root.manifest_hash]
+
+
+def _outcomes(root: RootRecord, result: EpochResult) -> Iterator[OpenOutcome]:
     for position, violation in enumerate(result.violations):
         if violation.severity is not Severity.WARNING:
             yield OpenOutcome(root_index=root.index, position=position, violation=violation, case_id=case_id(violation))

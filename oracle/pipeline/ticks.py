@@ -70,7 +70,12 @@ def ask_peer(peer: Peer, member: Member) -> None:
     """Asks one other member for evidence, observations and its bundle."""
     if not member.keeper.holds:
         return
-    member.exchange.ask(member.desk, peer, what_is_wanted(member))
+    member.exchange.ask(member.desk, peer)
+
+
+def plan_exchange(member: Member) -> None:
+    """Decides what the other members are asked for until the next look, and counts the copies of the last report."""
+    member.exchange.wanted = what_is_wanted(member)
     roots = member.follower.sight.state.roots
     if roots:
         member.metrics.cycle.replicas(1 + member.exchange.replicas(roots[-1]))

@@ -19,8 +19,10 @@ from tests.integration.oracle.committee import Committee, found_committee
 from tests.integration.oracle.process import MemberProgram
 from tests.integration.oracle.worker import Worker
 
+WORK_EVERY = 2  # blocks between two looks of a node at every member
 BLOCK_S = 0.25  # least real time between two blocks; a block is a second of chain time
 DOCUMENTS = ("manifest", "bundle", "state", "shards/0")
+AT_ONCE = 2  # members that may be away at a time: seven less the quorum of five
 SETTLED_WITHIN_S = 240
 FORGET_EVERY = 10  # every so many kills the member's database is gone as well
 REORG_EVERY = 4  # every so many epochs two blocks are replaced
@@ -49,6 +51,7 @@ class Campaign:
     draw: random.Random
     first_epoch: int = 0
     done: Counter[str] = field(default_factory=Counter)
+    starting: list[MemberProgram] = field(default_factory=list)
 
     @classmethod
     def founded(cls, tools: ChainTools, folder: Path, plan: Plan) -> "Campaign":
@@ -74,7 +77,11 @@ class Campaign:
         begun = self._head()
         while self._epoch() <= last + 1:
             self._block()
-            while kill_after and self._head() - begun >= kill_after[0] and len(self._down()) < 2:
+            while (
+                kill_after
+                and self._head() - begun >= kill_after[0]
+                and len(self._down()) + len(self.starting) < AT_ONCE
+            ):
                 kill_after.pop(0)
                 self._kill()
             self._restart()
@@ -118,14 +125,15 @@ class Campaign:
 
     def _block(self) -> None:
         started = time.monotonic()
-        for worker in self.workers:
-            worker.step()
+        self.done["block"] += 1
+        if self.done["block"] % WORK_EVERY == 0:
+            for worker in self.workers:
+                worker.step()
         time.sleep(max(BLOCK_S - (time.monotonic() - started), 0))
         self.tools.net.mine()
 
     def _kill(self) -> None:
-        alive = self.committee.running()
-        victim = self.draw.choice(alive)
+        victim = self.draw.choice([program for program in self.committee.running() if program not in self.starting])
         victim.kill()
         self.done["kill"] += 1
         if self.done["kill"] % FORGET_EVERY == 0:
@@ -137,10 +145,11 @@ class Campaign:
 
     def _restart(self) -> None:
         """What a service manager does: whoever is down is started again, once the machine has room for it."""
-        starting = [program for program in self.committee.programs if not _answers(program)]
+        self.starting = [program for program in self.starting if not _answers(program)]
         for program in self._down():
-            if len(starting) <= 2:
+            if len(self.starting) < AT_ONCE:
                 program.launch()
+                self.starting.append(program)
 
     def _maybe_reorganise(self) -> None:
         due = (self._epoch() - self.first_epoch) // REORG_EVERY
@@ -183,10 +192,10 @@ class Campaign:
 
 
 def _answers(program: MemberProgram) -> bool:
-    if program.process is None or program.process_ended() or not program.said("member_started"):
+    try:
+        return httpx2.get(f"{program.url}/healthz", timeout=5).status_code == 200
+    except httpx2.TransportError:
         return False
-    program.url = f"http://127.0.0.1:{program.settings['PORT']}"
-    return True
 
 
 def _document_hash(program: MemberProgram, epoch: int) -> str:
