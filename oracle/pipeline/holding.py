@@ -1,13 +1,14 @@
 """All evidence of an epoch this member holds: what nodes sent it, what other members passed on."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from oracle.consensus.bundle import EvidencePool
 from oracle.consensus.completeness import Held
 from oracle.model import SignedObservation
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.names import OBSERVATION, SECOND_OBSERVATION, window_name
-from oracle.publish.bundle import parse_signed_observation
+from oracle.publish.bundle import MAX_MEMBERS, parse_signed_observation
 from oracle.publish.exchange import Evidence, Inventory, evidence_bytes, parse_evidence
 from oracle.publish.json_codec import parse_signed_proof, parse_signed_receipt
 from oracle.publish.observation import content_hash
@@ -16,7 +17,7 @@ from oracle.store import jobs as job_store
 from oracle.store.evidence import Received
 from swarm_chain.core.kinds import JobState, WindowState
 from swarm_chain.core.model import ChainState, SignedCommitment, WindowRecord
-from swarm_chain.core.units import EpochNumber, JobId, WindowId, epoch_of
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, WindowId, epoch_of
 
 _ROOTED = (WindowState.CLOSED, WindowState.DRAWN)
 
@@ -28,9 +29,7 @@ def windows_of(state: ChainState, epoch: EpochNumber) -> tuple[WindowRecord, ...
 
 def kept_observations(desk: Desk, epoch: EpochNumber) -> tuple[SignedObservation, ...]:
     """Signed observations of an epoch: this member's and others', of a member that signed two both."""
-    names = sorted(n for n in documents.names(desk.engine, epoch) if n.startswith((OBSERVATION, SECOND_OBSERVATION)))
-    contents = (documents.document(desk.engine, epoch, name) for name in names)
-    return tuple(parse_signed_observation(content) for content in contents if content is not None)
+    return tuple(map(parse_signed_observation, _observation_documents(desk, epoch)))
 
 
 def keep_rooted(desk: Desk, window: WindowRecord, commitments: Iterable[SignedCommitment]) -> None:
@@ -92,7 +91,7 @@ def inventory_of(desk: Desk, epoch: EpochNumber) -> Inventory:
     Observations are looked up first: what nodes sent before this member signed its own is always listed beside it.
     """
     state = desk.sight().state
-    observations = kept_observations(desk, epoch)
+    observations = frozenset(map(_observation_name, _observation_documents(desk, epoch)))
     windows = windows_of(state, epoch)
     commitments = (r.signed.commitment for r in evidence.arrivals(desk.engine, windows))
     receipts = (
@@ -105,7 +104,7 @@ def inventory_of(desk: Desk, epoch: EpochNumber) -> Inventory:
         commitments=frozenset((c.window_id, c.window_seed, c.node, c.device, c.root) for c in commitments),
         proofs=frozenset(evidence.proof_keys(desk.engine, _ids(windows))),
         receipts=frozenset(receipts),
-        observations=frozenset((o.observation.member, content_hash(o.observation)) for o in observations),
+        observations=observations,
     )
 
 
@@ -125,6 +124,19 @@ def evidence_of(desk: Desk, epoch: EpochNumber, wanted: Inventory) -> Evidence:
             if (signed.observation.member, content_hash(signed.observation)) in wanted.observations
         ),
     )
+
+
+def _observation_documents(desk: Desk, epoch: EpochNumber) -> list[bytes]:
+    names = sorted(n for n in documents.names(desk.engine, epoch) if n.startswith((OBSERVATION, SECOND_OBSERVATION)))
+    contents = (documents.document(desk.engine, epoch, name) for name in names)
+    return [content for content in contents if content is not None]
+
+
+@lru_cache(maxsize=4 * MAX_MEMBERS)
+def _observation_name(content: bytes) -> tuple[Address, Hash32]:
+    """Member and content hash of a kept observation; asked for again and again while a report is due."""
+    observation = parse_signed_observation(content).observation
+    return observation.member, content_hash(observation)
 
 
 def _counted(desk: Desk, window: WindowRecord, received: Iterable[Received]) -> tuple[SignedCommitment, ...]:

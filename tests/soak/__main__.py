@@ -15,7 +15,7 @@ from swarm_chain.params import load_params
 from tests.chain_fixtures import ChainTools
 from tests.soak.campaign import Campaign, Plan
 
-PLAN = Plan(epochs=20, kills=100, members=7, quorum=5, nodes=3, seed=20_260_101)
+PLAN = Plan(epochs=20, kills=100, members=7, quorum=5, nodes=2, seed=20_260_101)
 
 
 def main() -> int:

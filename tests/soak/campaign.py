@@ -19,7 +19,7 @@ from tests.integration.oracle.committee import Committee, found_committee
 from tests.integration.oracle.process import MemberProgram
 from tests.integration.oracle.worker import Worker
 
-WORK_EVERY = 2  # blocks between two looks of a node at every member
+WORK_EVERY = 4  # blocks between two looks of a node at every member
 BLOCK_S = 0.25  # least real time between two blocks; a block is a second of chain time
 DOCUMENTS = ("manifest", "bundle", "state", "shards/0")
 AT_ONCE = 2  # members that may be away at a time: seven less the quorum of five
@@ -58,7 +58,7 @@ class Campaign:
         """A committee on a fresh chain with staked providers, nothing started yet."""
         committee = found_committee(tools, folder, plan.members, plan.quorum)
         for program in committee.programs:
-            program.settings["POLL_MS"] = "300"
+            program.settings["POLL_MS"] = "400"
         nodes = [KeySigner(keccak(b"node %d" % number)) for number in range(plan.nodes)]
         for number, node in enumerate(nodes):
             tools.register(KeySigner(keccak(b"owner %d" % number)), node, stake_wei=2_000 * WEI_PER_SWM)
