@@ -87,10 +87,21 @@ class CommitteeWorld:
         self.first.chain.append("EpochOracle", "QuorumChanged", quorum=quorum)
         self.look()
 
+    def forget(self, number: int) -> None:
+        """Deletes a member's database; its home, and what it knows it signed, stay."""
+        before = self.worlds[number]
+        before.close_down()
+        for path in before.folder.glob("oracle.db*"):
+            path.unlink()
+        beside = self.worlds[0] if number else self.worlds[1]
+        self.worlds[number] = MemberWorld(before.folder, beside, f"member {number}")
+        self.peers[number].world = self.worlds[number]
+        self.introduce(number)
+
     def introduce(self, number: int) -> None:
         """Gives a member the URLs of the others."""
         world = self.worlds[number]
-        others = tuple(peer for peer in self.peers if peer.world is not world)
+        others = tuple(peer for place, peer in enumerate(self.peers) if place != number)
         world.member = replace(world.member, exchange=Exchange(others, world.signer.address))
 
     def look(self, blocks: int = 1) -> None:

@@ -7,6 +7,7 @@ from sqlalchemy import Engine
 
 from oracle.history import advance_to, before
 from oracle.model import Bundle, Network, Plan, PreviousEpoch
+from oracle.pipeline.collector import collector_paused
 from oracle.pipeline.names import PUBLISHED
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.previous import previous_root, read_previous
@@ -92,8 +93,9 @@ class Archive:
             self._keep(built)
 
     def _build(self, bundle: Bundle) -> PublishedEpoch:
-        state = self.state_at(bundle.ref_block)
-        return build_report(state, bundle, self.previous(state), self._network, self._compute)
+        with collector_paused():
+            state = self.state_at(bundle.ref_block)
+            return build_report(state, bundle, self.previous(state), self._network, self._compute)
 
     def _keep(self, built: PublishedEpoch) -> PublishedEpoch:
         self._built[built.report.epoch] = built

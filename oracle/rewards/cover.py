@@ -1,6 +1,6 @@
 """How much capacity a stake covers: what lies above the minimum pays for units of all categories together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from swarm_chain.core.economics import GB_PER_TB, MIB_PER_GIB, MTOPS_PER_TOPS, StakeParams
 from swarm_chain.core.kinds import Category
@@ -26,7 +26,7 @@ def unit_price_wei(category: Category, stake: StakeParams) -> Wei:
 
 def needed_wei(units: Iterable[tuple[Category, int]], prices: Mapping[Category, Wei]) -> Wei:
     """Give the stake above the minimum that units of several categories take together."""
-    return Wei(sum(proven * prices[category] for category, proven in units))
+    return Wei(sum([proven * prices[category] for category, proven in units]))
 
 
 def covered_units(units: int, price_wei: Wei, needed: Wei, above_wei: int) -> int:
@@ -49,7 +49,7 @@ def covered_units(units: int, price_wei: Wei, needed: Wei, above_wei: int) -> in
     return units * above_wei // needed
 
 
-def best_first(graded: Iterable[tuple[int, int]], covered: int) -> int:
+def best_first(graded: Sequence[tuple[int, int]], covered: int) -> int:
     """Fill what a stake covers with the best units first, so that bringing more of them never counts for less.
 
     Args:
@@ -60,7 +60,7 @@ def best_first(graded: Iterable[tuple[int, int]], covered: int) -> int:
         Sum of counted units x quality.
     """
     counted = 0
-    for quality, units in sorted(graded, reverse=True):
+    for quality, units in graded if len(graded) == 1 else sorted(graded, reverse=True):
         taken = min(units, covered)
         counted += taken * quality
         covered -= taken

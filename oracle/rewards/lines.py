@@ -96,22 +96,18 @@ def _weigh(provider: ProviderRecord, scales: _Scales, inputs: RewardInputs) -> _
     for category, work in scales.work.items():
         graded = _graded(provider, category, work, scales)
         if graded:
-            proven.append((category, sum(units for _, units in graded), graded))
+            proven.append((category, sum([units for _, units in graded]), graded))
     if not proven:
         return excused, ()
     needed = cover.needed_wei([(category, units) for category, units, _ in proven], scales.prices)
     above = provider.active_stake_wei - inputs.network.params.stake.minimum_wei
     if not penalties.may_earn(excused):
         above = -1
-    return excused, tuple(
-        _weight(
-            provider,
-            (category, units, cover.covered_units(units, scales.prices[category], needed, above)),
-            graded,
-            scales.multipliers,
-        )
+    counted = [
+        (category, units, cover.covered_units(units, scales.prices[category], needed, above), graded)
         for category, units, graded in proven
-    )
+    ]
+    return excused, tuple([_weight(provider, *one, scales.multipliers) for one in counted])
 
 
 def _graded(
@@ -131,11 +127,12 @@ def _graded(
 
 def _weight(
     provider: ProviderRecord,
-    counted: tuple[Category, int, int],
+    category: Category,
+    units: int,
+    covered: int,
     graded: Sequence[tuple[int, int]],
     multipliers: Multipliers,
 ) -> CategoryWeight:
-    category, units, covered = counted
     multiplier = multipliers.of(provider.provider_id, category, provider.region, provider.hardware_class)
     good = cover.best_first(graded, covered)
     return CategoryWeight(

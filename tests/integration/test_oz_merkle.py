@@ -49,6 +49,7 @@ def test_small_trees_load_and_every_path_verifies() -> None:
 
 
 def test_large_tree_loads_and_paths_verify() -> None:
+    """Invariant 47."""
     tree, document = document_of(5000, [0, 1, 2047, 2048, 2500, 4998, 4999])
 
     assert open_zeppelin(document) == [agreed(tree)]

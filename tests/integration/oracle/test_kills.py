@@ -27,6 +27,7 @@ def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
     call: bytes,
     fault: Fault,
 ) -> None:
+    """Invariant 44."""
     member = launch(gate.url)
     epoch = epochs.begin()
     epochs.end(epoch)

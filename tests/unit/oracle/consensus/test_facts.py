@@ -13,7 +13,7 @@ from swarm_chain.core.kinds import Outcome, WindowState
 from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, JobId, Timestamp, Wei
-from tests.oracle_world import DOMAIN, NETWORK, Device, Scene, address, commit, observe, provider, scene
+from tests.oracle_world import DOMAIN, NETWORK, SHAPE, Device, Scene, address, commit, observe, provider, scene
 from tests.unit.oracle.judge.test_training import _job, _signed
 
 PROVIDERS = (provider(1, "alice"), provider(2, "bob"))
@@ -156,3 +156,30 @@ def test_plans_when_the_report_before_is_accepted_in_mid_epoch_then_nothing_owed
     )
     assert before.plans_in(5) == after.plans_in(5) == old
     assert after.plans_in(6) == new
+
+
+HOSTILE: dict[str, Device] = {
+    "made up": Device(node="bob", garbage_from=0),
+    "half made up": Device(node="bob", garbage_from=128),
+    "never opened": Device(node="bob", opens=False),
+    "silent": Device(node="bob", commits=False),
+    "slow": Device(node="bob", elapsed_ms=10**9),
+    "of another shape": Device(node="bob", shape=replace(SHAPE, steps=SHAPE.steps + 1)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_node_when_its_neighbour_is_hostile_then_its_own_scores_stay_what_they_are(name: str) -> None:
+    """Invariant 48: what a node sends moves nobody's scores but its own."""
+    played = scene(PROVIDERS, (DEVICES[0], HOSTILE[name]))
+
+    facts = facts_of(played.state, played.bundle(), None, NETWORK)
+
+    honest = facts_of(PLAYED.state, PLAYED.bundle(), None, NETWORK)
+    alice = address("alice")
+    assert [(v.outcome, v.mtops) for v in facts.verdicts if v.node == alice] == [
+        (v.outcome, v.mtops) for v in honest.verdicts if v.node == alice
+    ]
+    assert facts.availability[alice] == honest.availability[alice]
+    earned, before = (sum(v.mtops for v in one.verdicts if v.node == address("bob")) for one in (facts, honest))
+    assert earned < before

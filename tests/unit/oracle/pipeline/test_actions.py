@@ -70,6 +70,7 @@ def test_keeper_action_when_the_chain_refuses_then_it_is_asked_for_again_an_epoc
 
 
 def test_action_when_there_is_no_key_then_it_is_named_and_nothing_is_sent(world: MemberWorld) -> None:
+    """Invariant 46."""
     dry = replace(world.member, sender=None, signer=None)
     with pytest.raises(UnavailableError, match=r"SlashingCourt\.execute") as raised:
         perform(dry, dry.follower.sight, ExecuteCase(case_id=CASE))

@@ -149,6 +149,7 @@ def test_committee_when_a_node_reaches_one_member_only_then_all_judge_it_and_too
 
 
 def test_leader_when_it_hides_a_proof_then_nobody_follows_and_the_next_one_leads(committee: CommitteeWorld) -> None:
+    """Invariant 49."""
     epoch = committee.play_epoch()
     _observe(committee)
     committee.gossip()
@@ -241,6 +242,86 @@ def test_votes_when_two_bundles_were_made_then_they_gather_on_one_report(committ
     assert AdoptReport in kinds
     assert committee.submissions() == 1
     assert len(_hashes(committee, epoch)) == 1
+
+
+def test_member_when_its_database_is_lost_after_it_spoke_then_it_is_handed_its_words_and_votes_the_same(
+    committee: CommitteeWorld,
+) -> None:
+    epoch = committee.play_epoch()
+    _observe(committee)
+    committee.gossip()
+    lost = (_leader(committee, epoch) + 1) % COUNT
+    told = documents.document(committee.worlds[lost].engine, epoch, OBSERVATION + _name(committee, lost))
+    committee.forget(lost)
+
+    kinds = [type(action) for action in committee.settle()]
+
+    assert Observe not in kinds, "a second observation would be a violation"
+    assert documents.document(committee.worlds[lost].engine, epoch, OBSERVATION + _name(committee, lost)) == told
+    assert len(_bundle(committee.first, epoch).observations) == COUNT
+    assert len(_hashes(committee, epoch)) == 1
+
+
+def test_member_when_its_words_are_lost_and_the_leader_changed_them_then_it_does_not_vote_for_them(
+    committee: CommitteeWorld,
+) -> None:
+    epoch = committee.play_epoch()
+    _observe(committee)
+    committee.gossip()
+    leader = _leader(committee, epoch)
+    lost = (leader + 1) % COUNT
+    _lead(committee.worlds[leader], epoch)
+    bundle = _bundle(committee.worlds[leader], epoch)
+    others = tuple(o for o in bundle.observations if o.observation.member != _name(committee, lost))
+    committee.forget(lost)
+    for number in range(COUNT):
+        committee.peers[number].down = number != leader
+    _serve(committee, committee.peers[leader].url, epoch, bundle_bytes(replace(bundle, observations=others)))
+    committee.peers[leader].forged[f"/v1/epochs/{epoch}/evidence"] = (
+        b'{"commitments":[],"observations":[],"proofs":[],"receipts":[]}'
+    )
+
+    committee.gossip(lost)
+    committee._tolerant(lost)
+
+    assert documents.document(committee.worlds[lost].engine, epoch, BUNDLE) is None
+
+
+LIES = {
+    "no JSON": b"\xff\x00",
+    "a list": b"[]",
+    "another form": b'{"commitments":[]}',
+    "endless nesting": b"[" * 100_000,
+    "unordered": b'{"receipts":[],"proofs":[],"observations":[],"commitments":[]}',
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_peer_when_it_answers_garbage_then_the_others_report_without_it(committee: CommitteeWorld, lie: str) -> None:
+    epoch = committee.play_epoch()
+    liar = committee.peers[(_leader(committee, epoch) + 1) % COUNT]
+    liar.forged |= {f"/v1/epochs/{epoch}/{name}": LIES[lie] for name in ("evidence", MANIFEST, BUNDLE)}
+
+    committee.settle(rounds=25)
+
+    assert committee.submissions() == 1
+
+
+def test_documents_when_a_member_serves_others_than_the_chain_names_then_the_next_member_is_asked(
+    committee: CommitteeWorld,
+) -> None:
+    epoch = committee.play_epoch()
+    away = 3
+    committee.peers[away].down = True
+    committee.settle(0, 1, 2)
+    assert committee.submissions() == 1
+    for name in (MANIFEST, BUNDLE, "state", "shards/0"):
+        committee.peers[0].forged[f"/v1/epochs/{epoch}/{name}"] = b"{}"
+
+    committee.step(away)
+
+    assert committee.hash_of(away, epoch) == committee.hash_of(1, epoch)
+    assert committee.is_public(away, epoch)
 
 
 def _by_member(signed: SignedObservation) -> bytes:

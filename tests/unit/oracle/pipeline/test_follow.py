@@ -114,6 +114,7 @@ def test_follower_when_blocks_above_finality_are_replaced_then_their_logs_are_go
 
 
 def test_follower_when_a_final_block_is_replaced_then_it_stops() -> None:
+    """Invariant 45."""
     chain = FakeChain()
     fork = Fork(chain)
     follower = Follower(fork, BlockNumber(0))
