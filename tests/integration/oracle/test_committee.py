@@ -100,7 +100,7 @@ def test_two_runs_when_seed_database_and_endpoint_order_differ_then_the_same_byt
     two: Committee,
     postgres_server: PostgresServer,
 ) -> None:
-    """Invariant 43. Both members build the report from the one bundle, each for itself, and must agree to be able to report at all."""
+    """Invariant 43. Both build the report from the one bundle, each for itself, and must agree to report at all."""
     tools, epoch = epochs.tools, epochs.begin()
     _own_time(tools)
     with ExitStack() as stack:
