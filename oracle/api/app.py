@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import Depends, FastAPI, Request
 
+from oracle.api.commitments import CommitmentInbox, CommitmentLane
 from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
@@ -41,10 +42,12 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
         dependencies=[Depends(require_acting)],
     )
     rates = _rates(member)
+    inbox = CommitmentInbox(member.desk, rates.nodes)
+    app.add_middleware(CommitmentLane, inbox=inbox, keeper=member.keeper)
     app.add_middleware(BodyLimits, monotonic_ms=member.clock.monotonic_ms)
     app.add_middleware(CountedMessages, count=member.metrics.intake.took)
     install_error_handlers(app)
-    app.include_router(node_routes(member.desk, rates))  # first, because routes are tried in this order
+    app.include_router(node_routes(member.desk, rates, inbox))  # first, because routes are tried in this order
     app.include_router(public_routes(member, contracts))
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))

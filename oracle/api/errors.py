@@ -35,10 +35,19 @@ def status_of(error: SwarmError) -> int:
 
 
 async def _swarm_error(request: Request, raised: Exception) -> JSONResponse:
-    error = cast(SwarmError, raised)  # Starlette types every handler for Exception
+    return refusal(cast(SwarmError, raised), request.url.path)  # Starlette types every handler for Exception
+
+
+def refusal(error: SwarmError, path: str) -> JSONResponse:
+    """Answer to a request that is refused; also said in the log.
+
+    Args:
+        error: why.
+        path: what was asked for.
+    """
     status = status_of(error)
     say = log.debug if status == 404 else log.info  # members and nodes ask for what is not there yet, all the time
-    say("request_refused", path=request.url.path, status=status, code=error.code)
+    say("request_refused", path=path, status=status, code=error.code)
     retry = {"Retry-After": str(error.values["retryAfter"])} if "retryAfter" in error.values else {}
     return JSONResponse(error.as_dict(), status_code=status, headers=retry)
 

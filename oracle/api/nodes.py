@@ -1,7 +1,5 @@
 """What nodes send: heartbeats, commitments, proofs; and what they ask before."""
 
-from functools import partial
-
 from fastapi import APIRouter, Request
 
 from oracle.api.answers import (
@@ -13,30 +11,29 @@ from oracle.api.answers import (
     WindowsAnswer,
     errors,
 )
-from oracle.api.batches import Batches
-from oracle.api.limits import arrived_ms
+from oracle.api.commitments import CommitmentInbox
 from oracle.api.rates import Rates, host_of
 from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
-from oracle.pipeline.intake import Incoming, arrive, keep_commitments, plans_of, take_heartbeat, take_proof
+from oracle.pipeline.intake import plans_of, take_heartbeat, take_proof
 from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
 from oracle.store import evidence
-from oracle.store.evidence import Instant, Saved
+from oracle.store.evidence import Saved
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.errors import RejectedError
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.units import Address, epoch_of
 
 
-def node_routes(desk: Desk, rates: Rates) -> APIRouter:
+def node_routes(desk: Desk, rates: Rates, inbox: CommitmentInbox) -> APIRouter:
     """Routes of nodes.
 
     Args:
         desk: where messages arrive.
         rates: buckets by host and node.
+        inbox: takes the commitments.
     """
     router = APIRouter(prefix="/v1", tags=["nodes"], route_class=StrictRoute)
-    _add_messages(router, desk, rates)
+    _add_messages(router, desk, rates, inbox)
 
     @router.get("/windows/current", response_model=WindowsAnswer, responses=errors(503))
     def current_windows() -> Json:
@@ -55,9 +52,7 @@ def node_routes(desk: Desk, rates: Rates) -> APIRouter:
     return router
 
 
-def _add_messages(router: APIRouter, desk: Desk, rates: Rates) -> None:
-    commitments = Batches(partial(arrive, desk), partial(keep_commitments, desk))
-
+def _add_messages(router: APIRouter, desk: Desk, rates: Rates, inbox: CommitmentInbox) -> None:
     def charge(request: Request, node: str) -> None:
         rates.nodes.take(host_of(request), node if Address(node) in desk.sight().nodes else "")
 
@@ -70,27 +65,13 @@ def _add_messages(router: APIRouter, desk: Desk, rates: Rates) -> None:
     @router.post("/commitments", status_code=202, response_model=CommitmentAnswer, responses=errors(*POSTED, 404, 409))
     async def post_commitment(body: CommitmentBody, request: Request) -> Json:
         """The root of a device's run in an open window; the first one counts."""
-        charge(request, body.commitment.node)
-        at = Instant(boot=desk.boot, ms=arrived_ms(request))
-        saved, received = await commitments.put(Incoming(signed=body.to_core(), at=at))
-        if saved is Saved.CONFLICT:
-            raise _equivocation(to_hex(received.signed.commitment.root))
-        return {"elapsedMs": received.elapsed_ms, "duplicate": saved is Saved.DUPLICATE}
+        return await inbox.take(body, request)
 
     @router.post("/proofs", status_code=202, response_model=AcceptedAnswer, responses=errors(*POSTED, 404))
     def post_proof(body: ProofBody, request: Request) -> Json:
         """The drawn rows of a commitment; the first proof counts."""
         charge(request, body.proof.node)
         return {"duplicate": take_proof(desk, body.to_core()) is not Saved.NEW}
-
-
-def _equivocation(root: str) -> RejectedError:
-    return RejectedError(
-        f"root {root} was committed before; both signatures are kept as evidence",
-        code="equivocation",
-        fix="nothing can be done: two commitments for one window and device are a proof by themselves",
-        values={"root": root},
-    )
 
 
 def _window(desk: Desk, window: WindowRecord) -> Json:
