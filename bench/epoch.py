@@ -118,6 +118,7 @@ def main() -> None:
     with collector_paused():  # as the member's archive does
         settlement, settle_s, settle_cpu = timed(lambda: settle_epoch(state, facts, previous, NETWORK))
         documents, publish_s, publish_cpu = timed(lambda: publish(settlement))
+        peak_mib = _peak_mib()
         _, state_s, _ = timed(lambda: state_bytes(settlement.next_state))
     assert settlement.total_reward_wei > sum(leaf.cum_reward_wei for leaf in previous.leaves), "nothing was paid"
     assert sum(map(len, documents[1])) == 32 * options.providers, "shards do not hold every leaf"
@@ -128,7 +129,8 @@ def main() -> None:
         Result(name=f"{name}, rewards, violations and leaves", value=settle_s, unit="s"),
         Result(name=f"{name}, tree and shards", value=publish_s, unit="s"),
         Result(name=f"{name}, state of the next epoch besides", value=state_s, unit="s"),
-        Result(name="peak memory", value=_peak_mib(), unit="MiB", baseline=given_mib, goal=GOAL_MIB),
+        Result(name="peak memory", value=peak_mib, unit="MiB", baseline=given_mib, goal=GOAL_MIB),
+        Result(name="peak memory, with the state's document", value=_peak_mib(), unit="MiB", baseline=given_mib),
     ]
     print_report("epoch", results)
 

@@ -1,6 +1,6 @@
 """Fetches the documents of accepted reports this member lacks from the others; the chain says which bytes they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import structlog
@@ -14,22 +14,27 @@ from oracle.store import documents
 from swarm_chain.core.encoding import sha256_digest
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.model import ContractCall, RootRecord
+from swarm_chain.core.units import Hash32
 from swarm_chain.ports import ChainReader
 
 log = structlog.get_logger()
 
-KEPT_ROOTS = 16  # reports whose documents may still be asked for or carried out
 
-
-def lacking(engine: Engine, roots: Iterable[RootRecord]) -> tuple[RootRecord, ...]:
-    """Accepted reports whose documents are not here, newest first.
+def newest_lacking(engine: Engine, roots: Sequence[RootRecord], known: set[Hash32]) -> RootRecord | None:
+    """The newest accepted report whose documents are not here; in the end a member holds them all, back to the first.
 
     Args:
         engine: the store.
         roots: what the chain accepted, oldest first.
+        known: manifest hashes of reports that were found here before; grows.
     """
-    newest = reversed(tuple(roots)[-KEPT_ROOTS:])
-    return tuple(root for root in newest if not _is_kept(engine, root))
+    for root in reversed(roots):
+        if root.manifest_hash in known:
+            continue
+        if not _is_kept(engine, root):
+            return root
+        known.add(root.manifest_hash)
+    return None
 
 
 def fetch(engine: Engine, reader: ChainReader, peers: Iterable[Peer], root: RootRecord) -> bool:

@@ -62,6 +62,7 @@ class Member:
     sender: Sender | None = None
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
     outcomes: dict[Hash32, tuple[OpenOutcome, ...]] = field(default_factory=dict)  # of accepted roots, by manifest
+    kept_roots: set[Hash32] = field(default_factory=set)  # manifests of accepted reports found in the store
     foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
     @property

@@ -9,7 +9,7 @@ from oracle.consensus.windows import takes_evidence
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
 from oracle.pipeline.backlog import bring_forward
-from oracle.pipeline.catch_up import fetch, lacking
+from oracle.pipeline.catch_up import fetch, newest_lacking
 from oracle.pipeline.exchange import Wanted
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
@@ -104,7 +104,8 @@ def catch_up(member: Member) -> None:
     """Fetches the newest accepted report this member has no documents of, so that it can go on from there."""
     if not member.keeper.holds:
         return
-    for root in lacking(member.engine, member.follower.sight.state.roots)[:1]:
+    root = newest_lacking(member.engine, member.follower.sight.state.roots, member.kept_roots)
+    if root is not None:
         fetch(member.engine, member.reader, member.exchange.peers, root)
 
 

@@ -181,17 +181,23 @@ def _pools(inputs: RewardInputs, weighed: Iterable[_Weighed]) -> Pools:
 def _split(pools: Pools, weighed: Sequence[_Weighed]) -> tuple[list[Wei], Wei]:
     rewards, carry = [Wei(0)] * len(weighed), Wei(0) if pools.categories else pools.carry_out_wei
     for pool in pools.categories:
-        held = [
-            (place, weight.weight)
-            for place, (_, proven) in enumerate(weighed)
-            for weight in proven
-            if weight.category is pool.category
-        ]
-        split, rest = weights.shares(Wei(pool.pool_wei + pool.carried_in_wei), [weight for _, weight in held])
-        for (place, _), share in zip(held, split, strict=True):
+        places, held = _held(weighed, pool.category)
+        split, rest = weights.shares(Wei(pool.pool_wei + pool.carried_in_wei), held)
+        for place, share in zip(places, split, strict=True):
             rewards[place] = Wei(rewards[place] + share)
         carry = Wei(carry + rest)
     return rewards, carry
+
+
+def _held(weighed: Sequence[_Weighed], category: Category) -> tuple[list[int], list[int]]:
+    """Places of the providers that weigh something in a category, and their weights."""
+    places, held = [], []
+    for place, (_, proven) in enumerate(weighed):
+        for weight in proven:
+            if weight.category is category:
+                places.append(place)
+                held.append(weight.weight)
+    return places, held
 
 
 def _line(

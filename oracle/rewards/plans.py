@@ -1,9 +1,9 @@
 """Plans: how long a run every device owes next epoch, from what it proved in this one."""
 
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 
 from oracle.model import Plan
-from swarm_chain.core.encoding import address_bytes
 from swarm_chain.core.params import ComputeParams
 from swarm_chain.core.units import Address, Mtops
 
@@ -42,10 +42,11 @@ def next_plans(
         Plans ordered by node bytes, then device.
     """
     steps = {(p.node, p.device): p.steps for p in previous if (p.m, p.n) == (compute.m, compute.n)}
-    steps |= {device: planned_steps(mtops, compute) for device, mtops in capacities.items()}
+    sizes = {mtops: planned_steps(mtops, compute) for mtops in set(capacities.values())}
+    steps |= {device: sizes[mtops] for device, mtops in capacities.items()}
     live = set(nodes)
-    ordered = sorted((address_bytes(node), device, node) for node, device in steps if node in live)
+    by_device = sorted((device for device in steps if device[0] in live), key=itemgetter(1))
+    ordered = sorted(by_device, key=lambda device: device[0].lower())  # lower-case hex stands in the order of the bytes
     return tuple(
-        Plan(node=node, device=device, m=compute.m, n=compute.n, steps=steps[node, device])
-        for _, device, node in ordered
+        Plan(node=node, device=device, m=compute.m, n=compute.n, steps=steps[node, device]) for node, device in ordered
     )
