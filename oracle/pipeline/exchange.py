@@ -9,6 +9,7 @@ observations are asked for after all other evidence, so a bundle with the one ne
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import islice
 from threading import Lock
 
 import structlog
@@ -30,6 +31,7 @@ from swarm_chain.core.units import ZERO_HASH, Address, EpochNumber, Hash32
 log = structlog.get_logger()
 
 NAMES_AT_ONCE = 64  # messages asked for in one request
+PORTIONS_A_LOOK = 64  # requests to one member in one look, so that a long list of its own making keeps nobody busy
 ASKED_AT_MOST = 20  # a message may wait for this member to see a block, not for ever
 OFFERED_EPOCHS = 2
 
@@ -164,7 +166,7 @@ class Exchange:
         asked.forget_all_but(epoch)
         _ask_windows(desk, peer, epoch)  # first: a proof is taken only for a commitment that is known
         missing = parse_inventory(peer.get_bytes(path)).without(inventory_of(desk, epoch))
-        for portion in asked.patient(epoch, missing).portions(NAMES_AT_ONCE):
+        for portion in islice(asked.patient(epoch, missing).portions(NAMES_AT_ONCE), PORTIONS_A_LOOK):
             answer = parse_evidence(peer.post_bytes(path, inventory_json(portion)))
             refused = hear_evidence(desk, epoch, answer)
             if refused:
