@@ -42,6 +42,7 @@ test-python: install ## every Python test
 	$(PY) -m pytest --numprocesses 2 --dist loadfile
 
 soak: install ## fifteen minutes of faults: a committee of seven killed at random; the last line has the figures
+	$(PY) -m pytest -m long tests/integration
 	$(PY) -m tests.soak
 
 audit: install alerts $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table

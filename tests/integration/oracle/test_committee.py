@@ -70,6 +70,7 @@ def test_member_when_its_database_is_deleted_in_mid_epoch_then_it_catches_up_and
     assert {proof["proof"]["node"] for proof in bundle["proofs"]} == {node.address for node in nodes}
 
 
+@pytest.mark.long
 def test_committee_of_seven_when_two_are_down_then_five_report_and_the_two_fetch_it_afterwards(
     epochs: Epochs, nodes: tuple[KeySigner, KeySigner], seven: Committee
 ) -> None:

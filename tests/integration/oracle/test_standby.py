@@ -92,6 +92,7 @@ def test_holder_when_stopped_past_its_lease_and_woken_then_it_stands_by_and_vote
     assert not first.said("tick_crashed")
 
 
+@pytest.mark.long
 @on_postgresql
 def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_time(
     chain: Devnet, epochs: Epochs, replica: Replica
