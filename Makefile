@@ -39,8 +39,7 @@ test-contracts: install ## unit, fuzz, golden and invariant tests of the contrac
 
 # Files, not tests, are dealt out: what a file starts (a chain, a cluster) is started once.
 test-python: install ## every Python test
-	$(PY) -m pytest --numprocesses 2 --dist loadfile --ignore tests/e2e
-	$(PY) -m pytest tests/e2e # by itself: its epochs of a minute want the machine for themselves
+	$(PY) -m pytest --numprocesses 2 --dist loadfile
 
 soak: install ## fifteen minutes of faults: a committee of seven killed at random; the last line has the figures
 	$(PY) -m pytest -m long tests/integration

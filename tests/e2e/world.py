@@ -24,6 +24,7 @@ from tests.e2e.processes import Processes
 SWARM = str(Path(sys.executable).with_name("swarm"))
 PATIENCE_S = 120
 LOOK_EVERY_S = 0.25
+BUSY_S = 60
 RAY_CPUS = 12  # a logical number: Ray ends idle workers beyond it, and each node keeps one warm
 RAY_STORE_BYTES = 100 * 2**20
 
@@ -61,8 +62,12 @@ class World:
         return self.reader.call(ContractCall(contract=contract, function=function, args=args))
 
     def oracle(self, path: str) -> Any:
-        """JSON of the member's API."""
+        """JSON of the member's API; comes again where it says when to, as any client should."""
+        end = time.monotonic() + BUSY_S
         answer = httpx2.get(self.oracle_url + path, timeout=30)
+        while answer.status_code == httpx2.codes.SERVICE_UNAVAILABLE and time.monotonic() < end:
+            time.sleep(int(answer.headers["Retry-After"]))
+            answer = httpx2.get(self.oracle_url + path, timeout=30)
         answer.raise_for_status()
         return answer.json()
 
