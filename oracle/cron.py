@@ -44,7 +44,9 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
     if peers:
         entries += [("plan_exchange", plan_exchange, poll_ms), ("catch_up", catch_up, 4 * poll_ms)]
     # Each in a thread of its own: one that hangs must not keep this member from hearing the others.
-    entries += [(f"ask_peer {peer.url}", partial(ask_peer, peer), 3 * poll_ms) for peer in peers]
+    entries += [
+        (f"ask_peer {number} {peer.name}", partial(ask_peer, peer), 3 * poll_ms) for number, peer in enumerate(peers)
+    ]
     for name, entry, every_ms in entries:
         scheduler.add_job(_guarded, "interval", args=(name, entry, member), seconds=every_ms / 1000, id=name, name=name)
     scheduler.start()

@@ -121,23 +121,32 @@ class Mirrors:
         self._sources = tuple(sources)
 
     def epoch(self, epoch: int, wanted: Hash32) -> Mirrored:
-        """All documents of an epoch.
+        """All documents of an epoch, and what members signed of it.
 
         Args:
             epoch: its number.
             wanted: what the chain holds of its report (EpochOracle.processedHash).
         """
+        haul, is_known = self._haul(epoch, wanted)
+        return self._finished(haul, self._verdicts(haul, epoch) if is_known else ())
+
+    def documents(self, epoch: int, wanted: Hash32) -> Mirrored:
+        """All documents of an epoch; nobody is asked what members signed. Arguments as of `epoch`."""
+        return self._finished(self._haul(epoch, wanted)[0], ())
+
+    def _haul(self, epoch: int, wanted: Hash32) -> tuple[_Haul, bool]:
+        """What members gave, and whether the true manifest is among it."""
         haul = _Haul()
         true_one = self._fetch(haul, epoch, "manifest", MAX_DOCUMENT_BYTES, partial(manifest_fault, epoch, wanted))
         if not true_one:
-            return self._finished(haul, ())
+            return haul, False
         named = parse_manifest(haul.documents["manifest"])
         for name, digest in (("bundle", named.bundle_hash), ("state", named.state_hash)):
             self._fetch(haul, epoch, name, MAX_DOCUMENT_BYTES, partial(digest_fault, name, digest))
         for entry in named.shards:
             name = f"shards/{entry.index}"
             self._fetch(haul, epoch, name, entry.count * LEAF_BYTES, partial(digest_fault, name, entry.sha256))
-        return self._finished(haul, self._verdicts(haul, epoch))
+        return haul, True
 
     def _fetch(self, haul: _Haul, epoch: int, name: str, most: int, fault: Callable[[bytes], str]) -> bool:
         """Whether somebody had the true document; it is in the haul, or else the first false one is."""

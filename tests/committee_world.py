@@ -14,6 +14,7 @@ from oracle.pipeline.actions import perform
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.names import PUBLISHED, REPORT_HASH
 from oracle.pipeline.own import cycle_view, own_view
+from oracle.pipeline.peers import MAX_ANSWER_BYTES
 from oracle.pipeline.ticks import ask_peer, catch_up, follow, plan_exchange
 from oracle.store import documents
 from swarm_chain.core.compute import ComputeChallenge, ComputeWindow
@@ -30,18 +31,21 @@ FINAL_AFTER = 6
 REPORT_FIELDS = tuple(field.name for field in dataclasses.fields(Report))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class AsgiPeer:
     """Another member's application, called in process; a test may take it down or change what it answers."""
 
-    url: str
+    name: str
     world: MemberWorld
     down: bool = False
     forged: dict[str, bytes] = field(default_factory=dict)
 
-    def get_bytes(self, path: str) -> bytes:
+    def get_bytes(self, path: str, most: int = MAX_ANSWER_BYTES) -> bytes:
         """Content at a path of its API."""
-        return self._answer("GET", path, None)
+        content = self._answer("GET", path, None)
+        if len(content) > most:
+            raise UnavailableError("answers without end", code="peer_garbage")
+        return content
 
     def post_bytes(self, path: str, body: dict[str, object]) -> bytes:
         """Answer to a JSON body."""

@@ -56,17 +56,20 @@ class _Asked:
         self._times = {kept: times for kept, times in self._times.items() if kept >= epoch - 1}
 
     def patient(self, epoch: EpochNumber, missing: Inventory) -> Inventory:
-        """The names worth asking for once more; counts them."""
-        times = self._times.setdefault(epoch, Counter())
-        names = (missing.commitments, missing.proofs, missing.receipts, missing.observations)
-        times.update(name for group in names for name in group)
-        tired = {name for name, count in times.items() if count > ASKED_AT_MOST}
+        """The names worth asking for once more."""
+        times = self._times.get(epoch, Counter())
+        tired = {name for name, count in times.items() if count >= ASKED_AT_MOST}
         return Inventory(
             commitments=missing.commitments - tired,
             proofs=missing.proofs - tired,
             receipts=missing.receipts - tired,
             observations=missing.observations - tired,
         )
+
+    def note(self, epoch: EpochNumber, portion: Inventory) -> None:
+        """Counts the names of a portion that is asked for."""
+        names = (portion.commitments, portion.proofs, portion.receipts, portion.observations)
+        self._times.setdefault(epoch, Counter()).update(name for group in names for name in group)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +95,7 @@ class Exchange:
         self.peers = peers
         self.wanted = Wanted()
         self._own = own
-        self._known: dict[str, _Known] = {peer.url: _Known() for peer in peers}
+        self._known: dict[Peer, _Known] = {peer: _Known() for peer in peers}
         self._lock = Lock()
 
     def offers(self, epoch: EpochNumber) -> tuple[Offer, ...]:
@@ -130,16 +133,16 @@ class Exchange:
         Returns:
             False if it does not answer, or answers garbage.
         """
-        known = self._known[peer.url]
+        known = self._known[peer]
         try:
             self._ask(desk, peer, self.wanted)
         except (UnavailableError, InvalidInputError) as error:
             if known.answers:
-                log.warning("peer_silent", peer=peer.url, member=known.member, code=error.code, message=error.message)
+                log.warning("peer_silent", peer=peer.name, member=known.member, code=error.code, message=error.message)
             known.answers, known.member = False, None  # another member may stand there when it is back
             return False
         if not known.answers:
-            log.info("peer_back", peer=peer.url, member=known.member)
+            log.info("peer_back", peer=peer.name, member=known.member)
         known.answers = True
         return True
 
@@ -150,27 +153,28 @@ class Exchange:
             self._ask_evidence(desk, peer, epoch)
         if wanted.bundle is not None:
             self._ask_bundle(peer, wanted.bundle)
-        if wanted.root is not None and self._known[peer.url].manifest_hash != wanted.root.manifest_hash:
-            self._known[peer.url].manifest_hash = _manifest_hash(peer, wanted.root.epoch)
+        if wanted.root is not None and self._known[peer].manifest_hash != wanted.root.manifest_hash:
+            self._known[peer].manifest_hash = _manifest_hash(peer, wanted.root.epoch)
 
     def _introduced(self, peer: Peer) -> bool:
         """Learns whose address stands behind a URL; it only says whom to ask first, so nobody has to prove it."""
-        known = self._known[peer.url]
+        known = self._known[peer]
         if known.member is None:
             member = object_of(peer.get_bytes("/v1/status")).get("member")
             known.member = Address(member) if isinstance(member, str) else None
         return known.member is not None and known.member != self._own
 
     def _ask_evidence(self, desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
-        path, asked = f"/v1/epochs/{epoch}/evidence", self._known[peer.url].asked
+        path, asked = f"/v1/epochs/{epoch}/evidence", self._known[peer].asked
         asked.forget_all_but(epoch)
         _ask_windows(desk, peer, epoch)  # first: a proof is taken only for a commitment that is known
         missing = parse_inventory(peer.get_bytes(path)).without(inventory_of(desk, epoch))
         for portion in islice(asked.patient(epoch, missing).portions(NAMES_AT_ONCE), PORTIONS_A_LOOK):
+            asked.note(epoch, portion)
             answer = parse_evidence(peer.post_bytes(path, inventory_json(portion)))
             refused = hear_evidence(desk, epoch, answer)
             if refused:
-                log.info("heard_evidence_refused", peer=peer.url, epoch=epoch, messages=refused)
+                log.info("heard_evidence_refused", peer=peer.name, epoch=epoch, messages=refused)
 
     def _ask_bundle(self, peer: Peer, epoch: EpochNumber) -> None:
         try:
@@ -179,12 +183,12 @@ class Exchange:
             if error.code == "unknown_document":
                 return  # not published yet
             raise
-        bundles = self._known[peer.url].bundles
+        bundles = self._known[peer].bundles
         if epoch in bundles and bundles[epoch][0] == manifest.bundle_hash:
             return
         content = peer.get_bytes(f"/v1/epochs/{epoch}/{BUNDLE}")
         if sha256_digest(content) != manifest.bundle_hash:
-            raise InvalidInputError(f"{peer.url} serves another bundle than its manifest names", code="peer_garbage")
+            raise InvalidInputError(f"{peer.name} serves another bundle than its manifest names", code="peer_garbage")
         with self._lock:
             bundles[epoch] = (manifest.bundle_hash, content)
             for old in sorted(bundles)[:-OFFERED_EPOCHS]:
@@ -213,4 +217,4 @@ def _ask_windows(desk: Desk, peer: Peer, epoch: EpochNumber) -> None:
                 raise
             continue  # that member does not know them either
         if not hear_window(desk, window, parse_evidence(answer).commitments):
-            log.warning("wrong_window_commitments", peer=peer.url, window=window.window_id)
+            log.warning("wrong_window_commitments", peer=peer.name, window=window.window_id)

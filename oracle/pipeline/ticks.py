@@ -1,5 +1,7 @@
 """What a member does at each tick of its clock: follow the chain, work on the cycle, judge jobs, call the roll."""
 
+from itertools import islice
+
 import structlog
 
 from oracle.consensus.cycle import next_action
@@ -9,7 +11,7 @@ from oracle.consensus.windows import takes_evidence
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
 from oracle.pipeline.backlog import bring_forward
-from oracle.pipeline.catch_up import fetch, newest_lacking
+from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.exchange import Wanted
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
@@ -22,6 +24,8 @@ from swarm_chain.core.encoding import sha256_digest
 from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
+
+LOST_AT_MOST = 8  # reports that nobody has now keep no older one from being fetched
 
 
 def keep_lease(member: Member) -> None:
@@ -104,9 +108,8 @@ def catch_up(member: Member) -> None:
     """Fetches the newest accepted report this member has no documents of, so that it can go on from there."""
     if not member.keeper.holds:
         return
-    root = newest_lacking(member.engine, member.follower.sight.state.roots, member.kept_roots)
-    if root is not None:
-        fetch(member.engine, member.reader, member.exchange.peers, root)
+    missing = lacking(member.engine, member.follower.sight.state.roots, member.kept_roots)
+    any(fetch(member.engine, member.reader, member.exchange.peers, root) for root in islice(missing, LOST_AT_MOST))
 
 
 def judge_jobs(member: Member) -> None:

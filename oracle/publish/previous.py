@@ -33,9 +33,9 @@ def read_previous(manifest: bytes, state: bytes, shards: Sequence[bytes], manife
     Raises:
         InvalidInputError: a document is malformed or not the one the chain or the manifest names.
     """
-    require_document("manifest", manifest, manifest_hash)
+    _require_document("manifest", manifest, manifest_hash)
     named = parse_manifest(manifest)
-    require_document("state", state, named.state_hash)
+    _require_document("state", state, named.state_hash)
     _require_shards(shards, named)
     previous = PreviousEpoch(manifest_hash=manifest_hash, leaves=parse_shards(shards), state=parse_state(state))
     if previous.epoch != named.epoch:
@@ -51,10 +51,10 @@ def _require_shards(shards: Sequence[bytes], named: Manifest) -> None:
             fix="fetch the missing shards",
         )
     for shard, entry in zip(shards, named.shards, strict=True):
-        require_document(f"shard {entry.index}", shard, entry.sha256)
+        _require_document(f"shard {entry.index}", shard, entry.sha256)
 
 
-def require_document(name: str, data: bytes, expected: Hash32) -> None:
+def _require_document(name: str, data: bytes, expected: Hash32) -> None:
     """Refuses bytes that have another sha256 than they should.
 
     Raises:

@@ -1,6 +1,7 @@
 """Numbers of stake, rewards, service levels, penalties and maintenance, and the rules they must keep (economics.md)."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.tables import falls, rises
@@ -38,14 +39,7 @@ class PoolShares:
 
     def of(self, category: Category) -> Bps:
         """Share of one category."""
-        shares = {
-            Category.COMPUTE: self.compute,
-            Category.SERVING: self.serving,
-            Category.STORAGE: self.storage,
-            Category.NETWORK: self.network,
-            Category.MEMORY: self.memory,
-        }
-        return shares[category]
+        return cast(Bps, getattr(self, category))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +62,7 @@ class ServiceLevels:
 
     def of(self, category: Category) -> ServiceLevel:
         """Level of one category."""
-        levels = {
-            Category.COMPUTE: self.compute,
-            Category.SERVING: self.serving,
-            Category.STORAGE: self.storage,
-            Category.NETWORK: self.network,
-            Category.MEMORY: self.memory,
-        }
-        return levels[category]
+        return cast(ServiceLevel, getattr(self, category))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

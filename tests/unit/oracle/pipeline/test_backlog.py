@@ -15,7 +15,8 @@ from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, SUPERSEDED, attempt
 from swarm_chain.core.errors import RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.units import Wei
-from swarm_chain.testing import FakeChain, FakeClock, FakeSigner, reject
+from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+from tests.unit.oracle.pipeline.votes import vote
 
 OLD, NEW = "epoch:3:vote", "epoch:4:vote"
 
@@ -72,13 +73,7 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     chain, signer = FakeChain(), FakeSigner("member")
 
-    def vote(storage: dict[object, object], sender: str, epoch: int, report_hash: bytes) -> list[object]:
-        if (sender, epoch) in storage:
-            raise reject("SameVote", epoch=epoch, reportHash=report_hash)
-        storage[sender, epoch] = report_hash
-        return [("EpochOracle", "Voted", {"epoch": epoch, "member": sender, "reportHash": report_hash, "support": 1})]
-
-    chain.program.action("EpochOracle", "vote", vote)  # type: ignore[arg-type]  # logs as plain tuples
+    chain.program.action("EpochOracle", "vote", vote)
     engine = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
     yield Desk(chain=chain, engine=engine, signer=signer, clock=FakeClock())
     engine.dispose()

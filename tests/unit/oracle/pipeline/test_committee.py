@@ -22,6 +22,7 @@ from oracle.model import Bundle, SignedObservation
 from oracle.pipeline.actions import perform
 from oracle.pipeline.holding import kept_observations
 from oracle.pipeline.names import BUNDLE, MANIFEST, OBSERVATION, SECOND_OBSERVATION
+from oracle.pipeline.ticks import catch_up
 from oracle.publish.bundle import bundle_bytes, parse_bundle, signed_observation_bytes
 from oracle.publish.observation import content_hash
 from oracle.store import documents
@@ -30,7 +31,7 @@ from oracle.store.tables import proofs
 from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.signing import observation_hash
 from swarm_chain.core.units import EpochNumber
-from tests.committee_world import CommitteeWorld
+from tests.committee_world import AsgiPeer, CommitteeWorld
 from tests.member_world import ALICE, BOB, MemberWorld
 
 REPORT_FOR = 60
@@ -186,7 +187,7 @@ def test_leader_when_it_touches_an_observation_then_that_member_does_not_vote_fo
     lied = replace(changed, observation=replace(changed.observation, arrivals=()))
     forged = replace(bundle, observations=kept if cheat == "left out" else tuple(sorted((*kept, lied), key=_by_member)))
     peer = committee.peers[leader]
-    _serve(committee, peer.url, epoch, bundle_bytes(forged))
+    _serve(peer, epoch, bundle_bytes(forged))
 
     committee.gossip(victim)
     action = committee._tolerant(victim)
@@ -276,7 +277,7 @@ def test_member_when_its_words_are_lost_and_the_leader_changed_them_then_it_does
     committee.forget(lost)
     for number in range(COUNT):
         committee.peers[number].down = number != leader
-    _serve(committee, committee.peers[leader].url, epoch, bundle_bytes(replace(bundle, observations=others)))
+    _serve(committee.peers[leader], epoch, bundle_bytes(replace(bundle, observations=others)))
     committee.peers[leader].forged[f"/v1/epochs/{epoch}/evidence"] = (
         b'{"commitments":[],"observations":[],"proofs":[],"receipts":[]}'
     )
@@ -324,6 +325,40 @@ def test_documents_when_a_member_serves_others_than_the_chain_names_then_the_nex
     assert committee.is_public(away, epoch)
 
 
+def test_documents_when_every_member_lost_another_one_then_each_is_asked_for_what_it_has(
+    committee: CommitteeWorld,
+) -> None:
+    epoch = committee.play_epoch()
+    away = 3
+    committee.peers[away].down = True
+    committee.settle(0, 1, 2)
+    for number, name in enumerate((BUNDLE, "state", "shards/0")):
+        committee.peers[number].forged[f"/v1/epochs/{epoch}/{name}"] = b"{}"
+
+    committee.step(away)
+
+    assert committee.is_public(away, epoch)
+
+
+def test_documents_when_nobody_has_the_newest_any_more_then_older_ones_are_fetched_all_the_same(
+    committee: CommitteeWorld,
+) -> None:
+    away = 3
+    committee.peers[away].down = True
+    first = committee.play_epoch()
+    committee.settle(0, 1, 2)
+    committee.play_epoch()
+    committee.settle(0, 1, 2)
+    newest = committee.worlds[away].member.follower.sight.state.roots[-1].epoch
+    for peer in committee.peers:
+        peer.forged[f"/v1/epochs/{newest}/{MANIFEST}"] = b"{}"
+
+    catch_up(committee.worlds[away].member)
+
+    assert committee.is_public(away, first)
+    assert not committee.is_public(away, newest)
+
+
 def _by_member(signed: SignedObservation) -> bytes:
     return bytes.fromhex(signed.observation.member[2:])
 
@@ -332,13 +367,12 @@ def _name(committee: CommitteeWorld, number: int) -> str:
     return committee.worlds[number].signer.address
 
 
-def _serve(committee: CommitteeWorld, url: str, epoch: EpochNumber, bundle: bytes) -> None:
+def _serve(peer: AsgiPeer, epoch: EpochNumber, bundle: bytes) -> None:
     """Lets a member serve another bundle, with a manifest that names it."""
     import json
 
     from swarm_chain.core.encoding import canonical_json, sha256_digest, to_hex
 
-    peer = next(peer for peer in committee.peers if peer.url == url)
     manifest = documents.document(peer.world.engine, epoch, MANIFEST)
     assert manifest is not None
     changed = json.loads(manifest) | {"bundleHash": to_hex(sha256_digest(bundle))}

@@ -18,7 +18,8 @@ from swarm_chain.core.errors import InconsistentError, InvalidInputError, Reject
 from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
 from swarm_chain.core.units import Hash32, Wei
 from swarm_chain.ports import ChainWriter
-from swarm_chain.testing import FakeChain, FakeClock, FakeSigner, reject
+from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+from tests.unit.oracle.pipeline.votes import REVERTS, vote
 
 KEY = "epoch:3:vote"
 CALL = ContractCall(contract="EpochOracle", function="vote", args=(3, b"r" * 32))
@@ -108,13 +109,7 @@ class Desk:
 def desk(tmp_path: Path) -> Iterator[Desk]:
     chain, signer = FakeChain(), FakeSigner("oracle")
 
-    def vote(storage: dict[object, object], sender: str, epoch: int, report_hash: bytes) -> list[object]:
-        if storage.get("reverts") or (sender, epoch) in storage:
-            raise reject("SameVote", epoch=epoch, reportHash=report_hash)
-        storage[sender, epoch] = report_hash
-        return [("EpochOracle", "Voted", {"epoch": epoch, "member": sender, "reportHash": report_hash, "support": 1})]
-
-    chain.program.action("EpochOracle", "vote", vote)  # type: ignore[arg-type]  # logs as plain tuples
+    chain.program.action("EpochOracle", "vote", vote)
     chain.program.action("SwarmToken", "approve", lambda *_arguments: [])
     engine = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
     clock, faulty = FakeClock(), Faulty(chain.writer(signer))
@@ -218,7 +213,7 @@ def test_receipt_when_reverted_then_decoded_and_the_next_attempt_has_its_own_pre
     with pytest.raises(Death):
         desk.vote()
     desk.restart()
-    desk.chain.program.storage["reverts"] = True
+    desk.chain.program.storage[REVERTS] = True
     desk.chain.mine()
     with pytest.raises(RejectedError) as raised:
         desk.vote()
@@ -227,7 +222,7 @@ def test_receipt_when_reverted_then_decoded_and_the_next_attempt_has_its_own_pre
     with pytest.raises(RejectedError):
         desk.vote()
     assert (desk.states, desk.faulty.sent) == ([REVERTED], []), "the preflight said no, so nothing was sent"
-    desk.chain.program.storage["reverts"] = False
+    desk.chain.program.storage[REVERTS] = False
     desk.chain.automine = True
     assert desk.vote().succeeded
     assert desk.states == [REVERTED, SUCCEEDED]
@@ -238,11 +233,11 @@ def test_bumped_transaction_when_one_of_them_reverted_then_its_siblings_are_dead
     with pytest.raises(UnavailableError):
         desk.vote(patience_ms=2 * BUMP_AFTER_MS)
     assert len(desk.states) >= 2
-    desk.chain.program.storage["reverts"] = True
+    desk.chain.program.storage[REVERTS] = True
     desk.chain.mine()
     with pytest.raises(RejectedError):
         desk.vote()
-    desk.chain.program.storage["reverts"] = False
+    desk.chain.program.storage[REVERTS] = False
     desk.chain.automine = True
     assert desk.vote().succeeded, "it did not try to send a sibling whose nonce is used"
     assert desk.votes == 1
@@ -256,11 +251,11 @@ def test_receipt_when_reverted_again_and_again_then_a_person_is_called(desk: Des
         with pytest.raises(Death):
             desk.vote()
         desk.restart()
-        desk.chain.program.storage["reverts"] = True
+        desk.chain.program.storage[REVERTS] = True
         desk.chain.mine()
         with pytest.raises(RejectedError):
             desk.vote()
-        desk.chain.program.storage["reverts"] = False
+        desk.chain.program.storage[REVERTS] = False
     with pytest.raises(InconsistentError):
         desk.vote()
     assert desk.states == [REVERTED] * 3
