@@ -99,15 +99,16 @@ def _weigh(provider: ProviderRecord, scales: _Scales, inputs: RewardInputs) -> _
             proven.append((category, sum([units for _, units in graded]), graded))
     if not proven:
         return excused, ()
-    needed = cover.needed_wei([(category, units) for category, units, _ in proven], scales.prices)
+    prices = scales.prices
+    needed = cover.needed_wei([(category, units) for category, units, _ in proven], prices)
     above = provider.active_stake_wei - inputs.network.params.stake.minimum_wei
     if not penalties.may_earn(excused):
         above = -1
-    counted = [
-        (category, units, cover.covered_units(units, scales.prices[category], needed, above), graded)
-        for category, units, graded in proven
-    ]
-    return excused, tuple([_weight(provider, *one, scales.multipliers) for one in counted])
+    weighed = []
+    for category, units, graded in proven:
+        covered = cover.covered_units(units, prices[category], needed, above)
+        weighed.append(_weight(provider, category, units, covered, graded, scales.multipliers))
+    return excused, tuple(weighed)
 
 
 def _graded(

@@ -80,6 +80,8 @@ def penalty_wei(base_wei: Wei, shortfall: Bps, limit_wei: Wei, penalties: Penalt
             nobody can collect and that totals would carry for ever.
         penalties: cap as share of the base.
     """
+    if not shortfall:
+        return Wei(0)
     return Wei(min(base_wei * shortfall // BPS, base_wei * penalties.penalty_cap_bps // BPS, limit_wei))
 
 

@@ -45,8 +45,7 @@ def next_plans(
     sizes = {mtops: planned_steps(mtops, compute) for mtops in set(capacities.values())}
     steps |= {device: sizes[mtops] for device, mtops in capacities.items()}
     live = set(nodes)
-    by_device = sorted((device for device in steps if device[0] in live), key=itemgetter(1))
-    ordered = sorted(by_device, key=lambda device: device[0].lower())  # lower-case hex stands in the order of the bytes
-    return tuple(
-        Plan(node=node, device=device, m=compute.m, n=compute.n, steps=steps[node, device]) for node, device in ordered
-    )
+    owed = [(*device, count) for device, count in steps.items() if device[0] in live]
+    owed.sort(key=itemgetter(1))
+    owed.sort(key=lambda one: one[0].lower())  # lower-case hex stands in the order of the bytes
+    return tuple([Plan(node=node, device=device, m=compute.m, n=compute.n, steps=count) for node, device, count in owed])
