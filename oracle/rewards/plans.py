@@ -48,4 +48,6 @@ def next_plans(
     owed = [(*device, count) for device, count in steps.items() if device[0] in live]
     owed.sort(key=itemgetter(1))
     owed.sort(key=lambda one: one[0].lower())  # lower-case hex stands in the order of the bytes
-    return tuple([Plan(node=node, device=device, m=compute.m, n=compute.n, steps=count) for node, device, count in owed])
+    return tuple(
+        [Plan(node=node, device=device, m=compute.m, n=compute.n, steps=count) for node, device, count in owed]
+    )
