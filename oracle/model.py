@@ -122,6 +122,23 @@ class JobFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """What one member measured of a node in one category: units it proved to this member, and how it served.
+
+    `units` are MiB of memory, GB of storage and the like, None where no capacity was measured; compute has verdicts instead.
+    """
+
+    node: Address
+    category: Category
+    units: int | None = None
+    service: Service = field(default_factory=Service)
+
+    def __post_init__(self) -> None:
+        if self.category is Category.COMPUTE and self.units is not None:
+            raise ValueError("compute is proven by verdicts alone")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """Everything one member alone can know of an epoch; lists are ordered and free of duplicates."""
 
@@ -130,6 +147,7 @@ class Observation:
     arrivals: tuple[Arrival, ...] = ()
     roll_calls: tuple[RollCall, ...] = ()
     jobs: tuple[JobFinding, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

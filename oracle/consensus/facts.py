@@ -1,13 +1,21 @@
 """From the evidence bundle to facts: medians over members, windows that count, and every opening judged again.
 
-bundle --medians--> elapsed, availability, findings        chain --window_counts--> windows with their true roots
+bundle --medians--> elapsed, availability, findings, proven units, services
+                                                           chain --window_counts--> windows with their true roots
 both --judge_windows--> verdicts                           findings + receipts --> judged jobs
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from oracle.consensus.medians import ArrivalKey, agreed_jobs, median_availability, median_elapsed
+from oracle.consensus.medians import (
+    ArrivalKey,
+    agreed_jobs,
+    median_availability,
+    median_elapsed,
+    median_services,
+    proven_units,
+)
 from oracle.judge.training import check_receipt, paid_seconds
 from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge_windows, owed_shapes
 from oracle.model import Bundle, EpochFacts, JudgedJob, MemberEquivocation, Network, Plan, PreviousEpoch
@@ -64,6 +72,8 @@ def facts_of(
         verdicts=judge_windows(windows, compute),
         availability=median_availability(observations, params.epoch, params.liveness),
         jobs=_judged_jobs(state, bundle, previous, network),
+        proven=proven_units(observations),
+        services=median_services(observations),
         member_equivocations=_member_equivocations(bundle),
     )
 

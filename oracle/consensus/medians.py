@@ -3,16 +3,20 @@
 Of two middle values the one that favours the node is taken.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
+from oracle.economy import Service
 from oracle.judge.liveness import availability_bps, is_measured
-from oracle.model import JobFinding, Observation
-from swarm_chain.core.kinds import Outcome
+from oracle.model import JobFinding, Measurement, Observation
+from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.params import EpochParams, LivenessParams
 from swarm_chain.core.units import Address, Bps, JobId, WindowId
 
 ArrivalKey = tuple[WindowId, Address, int]
+ServiceKey = tuple[Category, Address]
+Number = TypeVar("Number", bound=int)
 
 
 def median_elapsed(observations: Sequence[Observation]) -> dict[ArrivalKey, int]:
@@ -53,6 +57,69 @@ def median_availability(
             if is_measured(call.total, epoch, liveness):
                 measured.setdefault(call.node, []).append(availability_bps(call.present, call.total))
     return {node: sorted(shares)[len(shares) // 2] for node, shares in measured.items()}
+
+
+def proven_units(observations: Sequence[Observation]) -> dict[Category, dict[Address, int]]:
+    """Give the median of the units every node proved in each category.
+
+    A member to which a node proved nothing counts as zero: units are paid for, and fewer than half of the members cannot
+    make any up.
+
+    Args:
+        observations: one a member.
+
+    Returns:
+        Units by category and node; the upper median where the number of members is even.
+    """
+    proven: dict[Category, dict[Address, int]] = {}
+    for (category, node), ones in _measurements(observations).items():
+        units = [0] * len(observations)
+        for place, one in enumerate(ones):
+            units[place] = one.units or 0
+        median = sorted(units)[len(units) // 2]
+        if median:
+            proven.setdefault(category, {})[node] = median
+    return proven
+
+
+def median_services(observations: Sequence[Observation]) -> dict[ServiceKey, Service]:
+    """Give how every node served in each category: medians of errors, response and rating.
+
+    A number that fewer than half of the members measured is not measured at all: it lowers and raises nothing.
+
+    Args:
+        observations: one a member.
+
+    Returns:
+        By category and node; lower medians of errors and response, upper of ratings. No entry where nothing was measured.
+    """
+    found = {
+        key: Service(
+            error_bps=_lower([one.service.error_bps for one in ones], len(observations)),
+            response_us=_lower([one.service.response_us for one in ones], len(observations)),
+            rating=_upper([one.service.rating for one in ones], len(observations)),
+        )
+        for key, ones in _measurements(observations).items()
+    }
+    return {key: service for key, service in found.items() if service != Service()}
+
+
+def _measurements(observations: Sequence[Observation]) -> Mapping[ServiceKey, list[Measurement]]:
+    found: defaultdict[ServiceKey, list[Measurement]] = defaultdict(list)
+    for observation in observations:
+        for one in observation.measurements:
+            found[one.category, one.node].append(one)
+    return found
+
+
+def _lower(numbers: Iterable[Number | None], members: int) -> Number | None:
+    known = sorted(number for number in numbers if number is not None)
+    return known[(len(known) - 1) // 2] if 2 * len(known) >= members and known else None
+
+
+def _upper(numbers: Iterable[Number | None], members: int) -> Number | None:
+    known = sorted(number for number in numbers if number is not None)
+    return known[len(known) // 2] if 2 * len(known) >= members and known else None
 
 
 def agreed_jobs(observations: Sequence[Observation]) -> dict[JobId, JobFinding]:

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from oracle.economy import CategoryWeight
 from oracle.model import FoundViolation, RewardLine
 from oracle.publish.fields import Json
-from oracle.publish.measured import availability_json, capacities_json, jobs_json, measured, verdict_json
+from oracle.publish.measured import (
+    availability_json,
+    capacities_json,
+    jobs_json,
+    measured,
+    measurements_json,
+    verdict_json,
+)
 from oracle.publish.report import PublishedEpoch
 from oracle.publish.trees import padded
 from swarm_chain.core import merkle
@@ -106,6 +113,7 @@ def explain_document(published: PublishedEpoch, state: ChainState, provider_id: 
         "verdicts": [verdict_json(verdict, found) for verdict in facts.verdicts if verdict.node in nodes],
         "capacities": capacities_json(nodes, facts),
         "availability": availability_json(record.nodes, facts, found),
+        "measurements": measurements_json(record.nodes, facts, found),
         "jobs": jobs_json(jobs, facts, found),
         "pools": _pools_json(published),
         "line": _line_json(line),

@@ -77,6 +77,11 @@ def integer(value: object, where: str, most: int = MAX_SAFE, least: int = 0) -> 
     return value
 
 
+def optional_integer(value: object, where: str) -> int | None:
+    """Read an integer from 0 to 2^53 - 1, or null."""
+    return None if value is None else integer(value, where)
+
+
 def wei(value: object, where: str) -> Wei:
     """Read a uint128 of wei, a decimal string without leading zeros."""
     if not isinstance(value, str) or not _DECIMAL.fullmatch(value) or int(value) > UINT128_MAX:

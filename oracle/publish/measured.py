@@ -5,11 +5,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from oracle.model import EpochFacts
+from oracle.economy import Service
+from oracle.model import EpochFacts, Measurement
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.fields import Json
 from oracle.rewards.weights import device_capacities
-from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.model import Verdict
 from swarm_chain.core.units import Address, JobId, WindowId
 
@@ -24,6 +25,7 @@ class Measured:
     shapes: dict[Place, tuple[int, int, int]]
     roll_calls: dict[Address, list[tuple[Address, int, int]]]
     findings: dict[JobId, list[tuple[Address, Outcome, str]]]
+    measurements: dict[Address, list[tuple[Address, Measurement]]]
 
 
 @lru_cache(maxsize=2)  # asked once for each provider; parsing a large bundle takes longer than all the answers from it
@@ -36,7 +38,7 @@ def measured(bundle: bytes) -> Measured:
     Raises:
         InvalidInputError: no bundle.
     """
-    arrivals, roll_calls, findings = defaultdict(list), defaultdict(list), defaultdict(list)
+    arrivals, roll_calls, findings, measurements = (defaultdict(list) for _ in range(4))
     parsed = parse_bundle(bundle)
     for observation in (signed.observation for signed in parsed.observations):
         by = observation.member
@@ -46,12 +48,15 @@ def measured(bundle: bytes) -> Measured:
             roll_calls[call.node].append((by, call.present, call.total))
         for job in observation.jobs:
             findings[job.job_id].append((by, job.outcome, job.reason))
+        for one in observation.measurements:
+            measurements[one.node].append((by, one))
     commitments = (signed.commitment for signed in parsed.commitments)
     return Measured(
         arrivals=dict(arrivals),
         shapes={(c.window_id, c.node, c.device): (c.m, c.n, c.steps) for c in commitments},
         roll_calls=dict(roll_calls),
         findings=dict(findings),
+        measurements=dict(measurements),
     )
 
 
@@ -101,6 +106,36 @@ def availability_json(nodes: Sequence[Address], facts: EpochFacts, found: Measur
         }
         for node in nodes
     ]
+
+
+def measurements_json(nodes: Sequence[Address], facts: EpochFacts, found: Measured) -> list[Json]:
+    """What every member measured of the nodes in each category, and the medians that count.
+
+    Args:
+        nodes: a provider's.
+        facts: the medians.
+        found: what the members measured.
+    """
+    return [
+        {
+            "node": node,
+            "category": category.value,
+            "units": facts.proven.get(category, {}).get(node, 0),
+            **_service_json(facts.services.get((category, node), Service())),
+            "members": [
+                {"member": member, "units": one.units, **_service_json(one.service)}
+                for member, one in found.measurements.get(node, [])
+                if one.category is category
+            ],
+        }
+        for node in nodes
+        for category in Category
+        if any(one.category is category for _, one in found.measurements.get(node, []))
+    ]
+
+
+def _service_json(service: Service) -> Json:
+    return {"errorBps": service.error_bps, "responseUs": service.response_us, "rating": service.rating}
 
 
 def capacities_json(nodes: Collection[Address], facts: EpochFacts) -> list[Json]:

@@ -1,13 +1,14 @@
 """Bytes of an observation: what one member saw of an epoch, signed over their sha256."""
 
-from oracle.model import Arrival, JobFinding, Observation, RollCall
+from oracle.economy import Service
+from oracle.model import Arrival, JobFinding, Measurement, Observation, RollCall
 from oracle.publish import fields as f
 from oracle.publish.json_codec import MAX_DEVICE
 from swarm_chain.core.encoding import address_bytes, canonical_json, sha256_digest
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import Outcome
+from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.signing import observation_digest
-from swarm_chain.core.units import EpochNumber, Hash32, JobId, WindowId
+from swarm_chain.core.units import BPS, Bps, EpochNumber, Hash32, JobId, WindowId
 
 
 def observation_json(observation: Observation) -> f.Json:
@@ -18,6 +19,7 @@ def observation_json(observation: Observation) -> f.Json:
         "arrivals": [[a.window_id, a.node, a.device, a.elapsed_ms] for a in observation.arrivals],
         "rollCalls": [[call.node, call.present, call.total] for call in observation.roll_calls],
         "jobs": [[job.job_id, job.outcome.value, job.reason] for job in observation.jobs],
+        "measurements": [_measurement_row(one) for one in observation.measurements],
     }
 
 
@@ -53,6 +55,7 @@ def ordered_observation(observation: Observation) -> Observation:
         arrivals=tuple(sorted(observation.arrivals, key=_arrival_key)),
         roll_calls=tuple(sorted(observation.roll_calls, key=_roll_call_key)),
         jobs=tuple(sorted(observation.jobs, key=_job_key)),
+        measurements=tuple(sorted(observation.measurements, key=_measurement_key)),
     )
     _require_ordered(ordered, "observation")
     return ordered
@@ -64,13 +67,14 @@ def read_observation(value: object, where: str) -> Observation:
     Raises:
         InvalidInputError: anything else, or lists that are not ordered.
     """
-    o = f.fields(value, where, "epoch", "member", "arrivals", "rollCalls", "jobs")
+    o = f.fields(value, where, "epoch", "member", "arrivals", "rollCalls", "jobs", "measurements")
     observation = Observation(
         epoch=EpochNumber(f.integer(o["epoch"], f"{where}.epoch", f.UINT32_MAX)),
         member=f.address(o["member"], f"{where}.member"),
         arrivals=f.rows(o["arrivals"], f"{where}.arrivals", _read_arrival),
         roll_calls=f.rows(o["rollCalls"], f"{where}.rollCalls", _read_roll_call),
         jobs=f.rows(o["jobs"], f"{where}.jobs", _read_job),
+        measurements=f.rows(o["measurements"], f"{where}.measurements", _read_measurement),
     )
     _require_ordered(observation, where)
     return observation
@@ -110,10 +114,35 @@ def _read_job(value: object, where: str) -> JobFinding:
     )
 
 
+def _measurement_row(one: Measurement) -> list[object]:
+    service = one.service
+    return [one.node, one.category.value, one.units, service.error_bps, service.response_us, service.rating]
+
+
+def _read_measurement(value: object, where: str) -> Measurement:
+    node, category, units, error_bps, response_us, rating = f.row(value, where, 6)
+    read = Category(f.choice(category, where, list(Category)))
+    if read is Category.COMPUTE and units is not None:
+        raise InvalidInputError(
+            f"{where}: compute has no units beside its verdicts", code="bad_document", fix="use null"
+        )
+    return Measurement(
+        node=f.address(node, where),
+        category=read,
+        units=f.optional_integer(units, where),
+        service=Service(
+            error_bps=None if error_bps is None else Bps(f.integer(error_bps, where, BPS)),
+            response_us=f.optional_integer(response_us, where),
+            rating=f.optional_integer(rating, where),
+        ),
+    )
+
+
 def _require_ordered(observation: Observation, where: str) -> None:
     f.require_ascending(map(_arrival_key, observation.arrivals), f"{where}.arrivals")
     f.require_ascending(map(_roll_call_key, observation.roll_calls), f"{where}.rollCalls")
     f.require_ascending(map(_job_key, observation.jobs), f"{where}.jobs")
+    f.require_ascending(map(_measurement_key, observation.measurements), f"{where}.measurements")
 
 
 def _arrival_key(arrival: Arrival) -> tuple[int, bytes, int]:
@@ -122,6 +151,10 @@ def _arrival_key(arrival: Arrival) -> tuple[int, bytes, int]:
 
 def _roll_call_key(call: RollCall) -> tuple[bytes]:
     return (address_bytes(call.node),)
+
+
+def _measurement_key(one: Measurement) -> tuple[bytes, int]:
+    return address_bytes(one.node), list(Category).index(one.category)
 
 
 def _job_key(job: JobFinding) -> tuple[int]:

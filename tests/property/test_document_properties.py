@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.economy import Supply
-from oracle.model import Arrival, EpochState, JobFinding, Observation, PastViolation, Plan, RollCall
+from oracle.economy import Service, Supply
+from oracle.model import Arrival, EpochState, JobFinding, Measurement, Observation, PastViolation, Plan, RollCall
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from oracle.publish.fields import MAX_SAFE
 from oracle.publish.manifest import manifest_bytes, parse_manifest
@@ -19,7 +19,7 @@ from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_ad
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
 from swarm_chain.core.model import SettlementLeaf
-from swarm_chain.core.units import UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
+from swarm_chain.core.units import BPS, UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
 from tests.oracle_world import NETWORK, Device, provider, scene
 
 PLAYED = scene((provider(1, "a"), provider(2, "b")), (Device(node="a"), Device(node="b", garbage_from=9)))
@@ -35,6 +35,13 @@ safe = st.integers(0, MAX_SAFE)
 uint32 = st.integers(0, 2**32 - 1)
 wei = st.integers(0, UINT128_MAX).map(Wei)
 reasons = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+maybe = st.none() | safe
+services = st.builds(Service, error_bps=st.none() | st.integers(0, BPS), response_us=maybe, rating=maybe)
+measured = st.dictionaries(
+    st.tuples(addresses, st.sampled_from(list(Category))), st.tuples(maybe, services), max_size=4
+)
 
 
 @st.composite
@@ -54,6 +61,12 @@ def observations(draw: st.DrawFn) -> Observation:
             RollCall(node=node, present=draw(st.integers(0, total)), total=total) for node, total in calls.items()
         ),
         jobs=tuple(JobFinding(job_id=JobId(i), outcome=outcome, reason=why) for i, (outcome, why) in jobs.items()),
+        measurements=tuple(
+            Measurement(
+                node=node, category=category, units=units if category is not Category.COMPUTE else None, service=one
+            )
+            for (node, category), (units, one) in draw(measured).items()
+        ),
     )
 
 

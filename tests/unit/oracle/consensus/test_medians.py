@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from oracle.consensus.medians import agreed_jobs, median_availability, median_elapsed
-from oracle.model import Arrival, JobFinding, Observation, RollCall
-from swarm_chain.core.kinds import Outcome
-from swarm_chain.core.units import EpochNumber, JobId, WindowId
+from oracle.consensus.medians import agreed_jobs, median_availability, median_elapsed, median_services, proven_units
+from oracle.economy import Service
+from oracle.model import Arrival, JobFinding, Measurement, Observation, RollCall
+from swarm_chain.core.kinds import Category, Outcome
+from swarm_chain.core.units import Bps, EpochNumber, JobId, WindowId
 from tests.oracle_world import PARAMS, address
 
 NODE = address("a")
@@ -95,3 +96,69 @@ def test_jobs_when_reasons_differ_then_the_most_common_one() -> None:
 
     assert agreed_jobs(_observations(*failed))[JobId(1)].reason == "b"
     assert agreed_jobs(_observations(*tied))[JobId(1)].reason == "a"
+
+
+def _proved(units: int | None) -> Seen:
+    if units is None:
+        return {}
+    return {"measurements": (Measurement(node=NODE, category=Category.MEMORY, units=units),)}
+
+
+@pytest.mark.parametrize(
+    ("units", "expected"),
+    [
+        ([7], 7),
+        ([3, 9, 5], 5),
+        ([10**9, 5, 5], 5),  # one member cannot raise what a friend is paid for
+        ([10**9, 10**9, None, None, None], 0),  # nor can two of five make it up
+        ([0, 5, 5], 5),  # nor can one take it away
+        ([None, 5, 5], 5),
+        ([None, None, 5], 0),
+        ([None, 5], 5),
+        ([0, 0, 0], 0),
+        ([None], 0),
+    ],
+)
+def test_units_when_members_differ_then_the_median_with_silence_as_nothing(
+    units: list[int | None], expected: int
+) -> None:
+    found = proven_units(_observations(*map(_proved, units)))
+
+    assert found.get(Category.MEMORY, {}).get(NODE, 0) == expected
+    assert all(units for nodes in found.values() for units in nodes.values()), "nobody has an entry of zero"
+
+
+def test_units_when_of_several_categories_then_each_has_its_own_median() -> None:
+    both = {
+        "measurements": (
+            Measurement(node=NODE, category=Category.STORAGE, units=11),
+            Measurement(node=NODE, category=Category.MEMORY, units=22),
+        )
+    }
+
+    assert proven_units(_observations(both, _proved(5), both)) == {
+        Category.STORAGE: {NODE: 11},
+        Category.MEMORY: {NODE: 22},
+    }
+
+
+def _served(error_bps: int | None, response_us: int | None = None, rating: int | None = None) -> Seen:
+    service = Service(error_bps=None if error_bps is None else Bps(error_bps), response_us=response_us, rating=rating)
+    return {"measurements": (Measurement(node=NODE, category=Category.SERVING, service=service),)}
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        ([_served(4), _served(1), _served(9)], Service(error_bps=Bps(4))),
+        ([_served(4), _served(9)], Service(error_bps=Bps(4))),  # in doubt for the node
+        ([_served(None, 100, 4), _served(None, 300, 5)], Service(response_us=100, rating=5)),
+        ([_served(10_000), {}, {}], None),  # one member alone cannot blacken a node
+        ([_served(10_000), _served(None, 7), _served(None, 8)], Service(response_us=7)),  # each number by itself
+        ([_served(None)], None),
+    ],
+)
+def test_services_when_members_differ_then_medians_of_what_at_least_half_measured(
+    seen: list[Seen], expected: Service | None
+) -> None:
+    assert median_services(_observations(*seen)).get((Category.SERVING, NODE)) == expected

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from oracle.economy import Service
+from oracle.model import Measurement
 from oracle.publish.answers import (
     dump_document,
     explain_document,
@@ -24,8 +26,9 @@ from swarm_chain.core.encoding import (
     to_hex,
 )
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import ChainState, ProviderRecord, RootRecord
-from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, ProviderId, RootIndex, Timestamp, Wei
+from swarm_chain.core.units import ZERO_HASH, Bps, EpochNumber, Hash32, ProviderId, RootIndex, Timestamp, Wei
 from tests.oracle_world import (
     MEMBERS,
     NETWORK,
@@ -150,6 +153,42 @@ def test_explain_when_asked_then_every_measurement_of_every_member_is_there() ->
     assert int(weight["units"]) == told["capacities"][0]["mtops"]
     assert {"covered", "qualityBps", "multiplierBps", "weight"} <= weight.keys()
     assert {"rewardWei", "penaltyWei", "shortfallBps"} <= told["line"].keys()
+
+
+def test_explain_when_members_measured_memory_and_serving_then_each_of_them_the_medians_and_what_is_paid() -> None:
+    alice, first = address("alice"), PLAYED.pool.observations[0].observation
+    seen = [(4096, 100, 2000), (4096, 300, 3000), (10**9, 0, 9000)]
+    observations = [
+        observe(
+            f"member {number}",
+            replace(
+                first,
+                member=address(f"member {number}"),
+                measurements=(
+                    Measurement(node=alice, category=Category.MEMORY, units=mib),
+                    Measurement(
+                        node=alice, category=Category.SERVING, service=Service(error_bps=Bps(errors), response_us=us)
+                    ),
+                ),
+            ),
+        )
+        for number, (mib, errors, us) in enumerate(seen, start=1)
+    ]
+    committee = replace(PLAYED.state, members=tuple(signed.observation.member for signed in observations))
+    pool = replace(PLAYED.pool, observations=tuple(observations))
+    published = build_report(committee, Scene(state=committee, pool=pool, epoch=PLAYED.epoch).bundle(), None, NETWORK)
+
+    told = json.loads(canonical_json(explain_document(published, committee, ProviderId(1))))
+
+    serving, memory = sorted(told["measurements"], key=lambda one: str(one["category"]), reverse=True)
+    assert (memory["units"], memory["errorBps"]) == (4096, None)
+    assert {one["member"]: one["units"] for one in memory["members"]} == {
+        address(f"member {number}"): mib for number, (mib, _, _) in enumerate(seen, start=1)
+    }
+    assert (serving["units"], serving["errorBps"], serving["responseUs"]) == (0, 100, 3000)
+    weights = {weight["category"]: weight for weight in told["line"]["weights"]}
+    assert set(weights) == {"compute", "memory"}
+    assert weights["memory"]["units"] == "4096"
 
 
 def test_explain_when_a_device_was_silent_then_its_windows_are_missing_and_nobody_heard_it() -> None:
