@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from node.model import DevicePlan
 from node.ports import CheckpointUpload, EpochProof
+from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
@@ -46,6 +47,25 @@ def commitment_body(signed: SignedCommitment) -> Json:
 def proof_body(signed: SignedProof) -> Json:
     """Body of POST /v1/proofs."""
     return signed_proof_json(signed)
+
+
+def audit_request_body(request: AuditRequest, signature: Signature) -> Json:
+    """Body of POST /v1/audits."""
+    fields = {
+        "windowId": request.window_id,
+        "node": request.node,
+        "device": request.device,
+        "category": request.category.value,
+        "claim": request.claim,
+        "member": request.member,
+    }
+    return {"request": fields, "signature": to_hex(signature)}
+
+
+def audit_answer_body(answer: AuditAnswer, signature: Signature) -> Json:
+    """Body of POST /v1/audits/answers."""
+    fields = {"auditId": to_hex(answer.audit_id), "root": to_hex(answer.root)}
+    return {"answer": fields, "signature": to_hex(signature)}
 
 
 def parse_receipt(fields: Mapping[str, object]) -> Receipt:

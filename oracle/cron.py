@@ -8,7 +8,17 @@ from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from oracle.pipeline.member import Member
-from oracle.pipeline.ticks import ask_peer, catch_up, follow, judge_jobs, keep_lease, plan_exchange, roll_call, work
+from oracle.pipeline.ticks import (
+    ask_peer,
+    catch_up,
+    follow,
+    judge_answers,
+    judge_jobs,
+    keep_lease,
+    plan_exchange,
+    roll_call,
+    work,
+)
 from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
@@ -39,6 +49,7 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         ("follow", follow, poll_ms),
         ("work", work, poll_ms),
         ("judge_jobs", judge_jobs, 4 * poll_ms),
+        ("judge_answers", judge_answers, 2 * poll_ms),
         ("roll_call", roll_call, _roll_call_ms(member)),
     ]
     if peers:

@@ -2,15 +2,16 @@
 
 import base64
 import binascii
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
 from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
 
@@ -214,6 +215,60 @@ class CheckpointBody(Body):
     def path_hashes(self) -> tuple[Hash32, ...]:
         """Siblings, the leaf's own first."""
         return tuple(map(hash_from_hex, self.path))
+
+
+class AuditRequestFields(Body):
+    """AuditRequest."""
+
+    window_id: Uint53
+    node: HexAddress
+    device: Annotated[int, Field(ge=0, lt=MAX_DEVICES)]
+    category: Literal["memory", "serving", "storage", "network"]
+    claim: Uint53
+    member: HexAddress
+
+
+class AuditRequestBody(Body):
+    """POST /v1/audits."""
+
+    request: AuditRequestFields
+    signature: HexSignature
+
+    def to_core(self) -> AuditRequest:
+        """The core value of this body."""
+        r = self.request
+        return AuditRequest(
+            window_id=WindowId(r.window_id),
+            node=Address(r.node),
+            device=r.device,
+            category=Category(r.category),
+            claim=r.claim,
+            member=Address(r.member),
+        )
+
+
+class AuditAnswerFields(Body):
+    """AuditAnswer."""
+
+    audit_id: HexHash
+    root: HexHash
+
+
+class AuditAnswerBody(Body):
+    """POST /v1/audits/answers."""
+
+    answer: AuditAnswerFields
+    signature: HexSignature
+
+    def to_core(self) -> AuditAnswer:
+        """The core value of this body."""
+        return AuditAnswer(audit_id=hash_from_hex(self.answer.audit_id), root=hash_from_hex(self.answer.root))
+
+
+class AuditOpeningsBody(Body):
+    """POST /v1/audits/{id}/openings; each category has openings of its own, which its judge reads."""
+
+    openings: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_DRAWS)]
 
 
 class SpecBody(Body):

@@ -74,6 +74,25 @@ class CommitmentAnswer(AcceptedAnswer):
     )
 
 
+class AuditBegun(Answer):
+    """POST /v1/audits."""
+
+    audit_id: str
+    nonce: str = Field(description="32 bytes nobody could know before; what the device has to answer depends on them.")
+    limit_ms: int = Field(description="How long the device may take, from this answer to the arrival of its own.")
+
+
+class AuditAnswered(Answer):
+    """POST /v1/audits/answers."""
+
+    elapsed_ms: int | None = Field(description="What this member measured; null if it was restarted in between.")
+    draw: str | None = Field(description="32 bytes that say what to open.")
+
+
+class NothingAnswer(Answer):
+    """It was taken in; there is nothing to tell."""
+
+
 class WindowAnswer(Answer):
     """A window of the running epoch."""
 

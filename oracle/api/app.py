@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import Depends, FastAPI, Request
 
+from oracle.api.audits import audit_routes
 from oracle.api.commitments import CommitmentInbox, CommitmentLane
 from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
@@ -51,6 +52,7 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     app.include_router(public_routes(member, contracts))
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
+    app.include_router(audit_routes(member.auditing, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app

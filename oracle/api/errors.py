@@ -14,7 +14,15 @@ from swarm_chain.core.errors import SwarmError
 log = structlog.get_logger()
 
 NOT_FOUND = frozenset(
-    {"unknown_job", "unknown_window", "unknown_epoch", "unknown_document", "unknown_spec", "unknown_provider"}
+    {
+        "unknown_job",
+        "unknown_window",
+        "unknown_epoch",
+        "unknown_document",
+        "unknown_spec",
+        "unknown_provider",
+        "unknown_audit",
+    }
 )
 SHOWN = 200  # characters of a caller's own words that an answer repeats
 

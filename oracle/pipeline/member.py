@@ -1,5 +1,6 @@
 """One member of the committee: everything its ticks work with, wired once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,6 +9,7 @@ from sqlalchemy import Engine
 from oracle.consensus.views import Action, OpenOutcome
 from oracle.model import Network
 from oracle.pipeline.archive import Archive
+from oracle.pipeline.audits import Auditing, Auditor
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -15,6 +17,7 @@ from oracle.pipeline.follow import Follower
 from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.sign_log import SignLog
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Address, EpochNumber, Hash32, Timestamp
 from swarm_chain.ports import ChainReader, Clock, Signer
@@ -62,6 +65,7 @@ class Member:
     sender: Sender | None = None
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
     outcomes: dict[Hash32, tuple[OpenOutcome, ...]] = field(default_factory=dict)  # of accepted roots, by manifest
+    auditors: Mapping[Category, Auditor] = field(default_factory=dict)  # a category without one is not audited here
     kept_roots: set[Hash32] = field(default_factory=set)  # manifests of accepted reports found in the store
     foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
@@ -69,3 +73,8 @@ class Member:
     def address(self) -> Address | None:
         """Address this member signs with, None in a dry run."""
         return self.signer.address if self.signer else None
+
+    @property
+    def auditing(self) -> Auditing:
+        """What its audits need."""
+        return Auditing(desk=self.desk, member=self.address, entropy=self.entropy, auditors=self.auditors)

@@ -10,6 +10,7 @@ from oracle.consensus.views import Action, Wait
 from oracle.consensus.windows import takes_evidence
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
+from oracle.pipeline.audits import judge_audits
 from oracle.pipeline.backlog import bring_forward
 from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.exchange import Wanted
@@ -118,6 +119,23 @@ def judge_jobs(member: Member) -> None:
         return
     for finding in judge_completed(member.desk, member.replays.replay):
         member.metrics.judged(finding.outcome.value, finding.reason)
+
+
+def judge_answers(member: Member) -> None:
+    """Judges what devices answered to audits; slow too."""
+    if not member.keeper.holds:
+        return
+    for audit, found in judge_audits(member.auditing):
+        log.info(
+            "audit_judged",
+            node=audit.node,
+            device=audit.device,
+            category=audit.category,
+            window=audit.window_id,
+            outcome=found.outcome,
+            reason=found.reason,
+            units=found.units,
+        )
 
 
 def roll_call(member: Member) -> None:

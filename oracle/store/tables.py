@@ -96,6 +96,27 @@ job_verdicts = Table(
     Column("reason", String(64), nullable=False),
 )
 
+audits = Table(
+    "audits",
+    metadata,
+    Column("window_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("device", Integer, primary_key=True, autoincrement=False),
+    Column("category", String(16), primary_key=True),
+    Column("audit_id", HASH, nullable=False, unique=True),
+    Column("claim", BigInteger, nullable=False),
+    Column("nonce", HASH, nullable=False),
+    Column("started_ms", BigInteger, nullable=False),  # the machine's monotonic clock, under this boot
+    Column("boot", String(64), nullable=False),
+    Column("root", HASH),  # null: not answered
+    Column("elapsed_ms", BigInteger),
+    Column("draw", HASH),  # made when the answer came in
+    Column("openings", LargeBinary),  # canonical JSON; null: not opened
+    Column("outcome", String(16)),  # null: not judged
+    Column("reason", String(64), nullable=False, default=""),
+    Column("units", BigInteger, nullable=False, default=0),
+)
+
 intents = Table(
     "intents",
     metadata,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from swarm_chain.core import checkpoints, encoding, merkle, signing
+from swarm_chain.core import audits, checkpoints, encoding, merkle, signing
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.kinds import JobKind
+from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Timestamp, window_id
 from swarm_chain.core.verdicts import PASSED_TYPE, PassedVerdicts, passed_root, passed_tree, verdicts_hash
@@ -29,6 +29,8 @@ TYPES = (
     signing.ADMISSION_TYPE,
     signing.OBSERVATION_TYPE,
     PASSED_TYPE,
+    audits.REQUEST_TYPE,
+    audits.ANSWER_TYPE,
 )
 
 Signed = tuple[str, Document, tuple[Hash32, Hash32]]
@@ -38,7 +40,7 @@ def eip712() -> Document:
     """One message of every signed type: its fields, digest, signature and signer."""
     beacon, registry = sample_address("ChallengeBeacon"), sample_address("ProviderRegistry")
     domain, registry_domain = (signing.domain_separator(CHAIN_ID, contract) for contract in (beacon, registry))
-    signed = (*_node_messages(domain), *_other_messages(domain, registry_domain))
+    signed = (*_node_messages(domain), *_other_messages(domain, registry_domain), *_audit_messages(domain))
     leaf = encoding.double_hash(signing.commitment_hash(commitment(SIGNER.address, 0)))
     return {
         "chainId": str(CHAIN_ID),
@@ -110,6 +112,23 @@ def _other_messages(domain: Hash32, registry_domain: Hash32) -> tuple[Signed, ..
             (domain, signing.observation_hash(*observation)),
         ),
         ("PassedVerdicts", _message(_verdicts()), (domain, verdicts_hash(_verdicts()))),
+    )
+
+
+def _audit_messages(domain: Hash32) -> tuple[Signed, ...]:
+    request = audits.AuditRequest(
+        window_id=window_id(EpochNumber(7), 1),
+        node=SIGNER.address,
+        device=2,
+        category=Category.MEMORY,
+        claim=4096,
+        member=sample_address("member"),
+    )
+    answer = audits.AuditAnswer(audit_id=audits.audit_id(request, sample_hash("nonce")), root=sample_hash("audit root"))
+    numbered = _message(request, skip=("category",)) | {"category": str(audits.category_number(request.category))}
+    return (
+        ("AuditRequest", numbered, (domain, audits.request_hash(request))),
+        ("AuditAnswer", _message(answer), (domain, audits.answer_hash(answer))),
     )
 
 

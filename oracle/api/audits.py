@@ -1,0 +1,52 @@
+"""Audits: a node asks to be audited after a window closed, answers, and opens what was drawn."""
+
+from fastapi import APIRouter, Request
+
+from oracle.api.answers import POSTED, AuditAnswered, AuditBegun, Json, NothingAnswer, errors
+from oracle.api.limits import arrived_ms
+from oracle.api.rates import RateLimit, host_of
+from oracle.api.strict_json import StrictRoute
+from oracle.pipeline.audits import Auditing, take_answer, take_openings, take_request
+from oracle.schemas import AuditAnswerBody, AuditOpeningsBody, AuditRequestBody, HexHash, signature_bytes
+from oracle.store.evidence import Instant
+from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
+from swarm_chain.core.units import Address
+
+
+def audit_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
+    """Routes of audits.
+
+    Args:
+        auditing: the member.
+        rate: buckets by host and node.
+    """
+    router = APIRouter(prefix="/v1/audits", tags=["audits"], route_class=StrictRoute)
+
+    @router.post("", status_code=201, response_model=AuditBegun, responses=errors(*POSTED, 404, 409))
+    def post_request(body: AuditRequestBody, request: Request) -> Json:
+        """Begins an audit: the clock runs from this answer on; the same request gets the same answer."""
+        node = body.request.node
+        rate.take(host_of(request), node if Address(node) in auditing.desk.sight().nodes else "")
+        audit = take_request(auditing, body.to_core(), signature_bytes(body.signature))
+        return {
+            "auditId": to_hex(audit.audit_id),
+            "nonce": to_hex(audit.nonce),
+            "limitMs": auditing.auditors[audit.category].limit_ms(audit.claim),
+        }
+
+    @router.post("/answers", status_code=202, response_model=AuditAnswered, responses=errors(*POSTED, 404, 409))
+    def post_answer(body: AuditAnswerBody, request: Request) -> Json:
+        """Stops the clock; `draw` says what to open."""
+        rate.take(host_of(request), "")
+        at = Instant(boot=auditing.desk.boot, ms=arrived_ms(request))
+        audit = take_answer(auditing, body.to_core(), signature_bytes(body.signature), at)
+        return {"elapsedMs": audit.elapsed_ms, "draw": None if audit.draw is None else to_hex(audit.draw)}
+
+    @router.post("/{audit_id}/openings", status_code=202, response_model=NothingAnswer, responses=errors(*POSTED, 404))
+    def post_openings(audit_id: HexHash, body: AuditOpeningsBody, request: Request) -> Json:
+        """Openings of what was drawn; they are judged later, the first ones count."""
+        rate.take(host_of(request), "")
+        take_openings(auditing, hash_from_hex(audit_id), canonical_json(body.openings))
+        return {}
+
+    return router

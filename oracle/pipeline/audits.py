@@ -1,0 +1,243 @@
+"""Audits: this member asks one device alone, right after a window closed, when all devices are asked at once.
+
+    take_request --nonce, clock--> take_answer --draw--> take_openings --> judge_audits --> audit_measurements
+
+A device that proves memory or storage for two nodes would have to do so in the same seconds; what it proved counts as the
+least of all windows of the epoch, so that it has to have it all the time. Source: docs/spec/audits.md.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from oracle.model import Measurement, Network
+from oracle.pipeline.desk import Desk, require_node, require_window, wrong_state
+from oracle.store import audits as store
+from oracle.store.audits import Audit, AuditFinding
+from oracle.store.evidence import Instant
+from swarm_chain.core.audits import (
+    NONCE_BYTES,
+    AuditAnswer,
+    AuditRequest,
+    answer_digest,
+    audit_id,
+    request_digest,
+)
+from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError
+from swarm_chain.core.kinds import Category, Outcome, WindowState
+from swarm_chain.core.model import ChainState, WindowRecord
+from swarm_chain.core.signing import require_signed_by
+from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature, WindowId, epoch_of
+
+log = structlog.get_logger()
+
+JUDGED_AT_ONCE = 64
+CRASHED = "judge_crashed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auditor:
+    """How one category is audited.
+
+    `limit_ms` is how long a device may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings`
+    says whether the member draws from an answer; `judge` is pure and gives a finding on whatever a device sent.
+    """
+
+    limit_ms: Callable[[int], int]
+    has_openings: bool
+    judge: Callable[[Audit], AuditFinding]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auditing:
+    """What auditing needs: where messages arrive, who audits, unpredictable bytes, and the categories it knows."""
+
+    desk: Desk
+    member: Address | None
+    entropy: Callable[[int], bytes]
+    auditors: Mapping[Category, Auditor]
+
+
+def take_request(auditing: Auditing, request: AuditRequest, signature: Signature) -> Audit:
+    """Begins an audit, or gives back the one that began before: its clock goes on.
+
+    Raises:
+        InvalidInputError: not a live node's, of another member, an unknown category, an impossible claim, not signed by
+            the node, or the window is not in the time after its close.
+        RejectedError: the device claimed something else before (code "other_claim").
+        UnavailableError: the window is not closed here yet.
+    """
+    desk, auditor = auditing.desk, _auditor(auditing, request.category)
+    require_node(desk.sight(), request.node)
+    if request.member != auditing.member:
+        raise InvalidInputError(
+            f"the request is for member {request.member}, this is {auditing.member or 'a dry run'}",
+            code="other_member",
+            fix="ask the member that /v1/status names",
+        )
+    if request.claim < 1:
+        raise InvalidInputError("nothing is claimed", code="bad_claim", fix="claim at least one unit")
+    auditor.limit_ms(request.claim)
+    require_signed_by(request.node, request_digest(desk.domain, request), signature)
+    _require_time(desk, request.window_id)
+    nonce = Hash32(auditing.entropy(NONCE_BYTES))
+    begun = store.start_audit(desk.engine, _begin(request, nonce, desk.instant))
+    if begun.claim != request.claim:
+        raise RejectedError(
+            f"the device claimed {begun.claim} in this window before",
+            code="other_claim",
+            fix="claim as much in every request for a window",
+            values={"claim": begun.claim},
+        )
+    return begun
+
+
+def take_answer(auditing: Auditing, answer: AuditAnswer, signature: Signature, at: Instant) -> Audit:
+    """Stops the clock of an audit and draws what the device has to open; a repeated answer changes nothing.
+
+    Args:
+        auditing: the member.
+        answer: of an audit this member began.
+        signature: the node's.
+        at: when its last byte came in.
+
+    Raises:
+        InvalidInputError: no such audit, or not signed by its node.
+        RejectedError: another answer came before (code "other_answer").
+    """
+    desk = auditing.desk
+    audit = _known(auditing, answer.audit_id)
+    require_signed_by(audit.node, answer_digest(desk.domain, answer), signature)
+    if audit.root is None:
+        comparable = audit.started.boot == at.boot and at.ms >= audit.started.ms
+        elapsed_ms = max(at.ms - audit.started.ms, 1) if comparable else None
+        draw = Hash32(auditing.entropy(NONCE_BYTES))
+        store.keep_answer(desk.engine, answer.audit_id, answer.root, elapsed_ms, draw)
+        audit = _known(auditing, answer.audit_id)
+    if audit.root != answer.root:
+        raise RejectedError("another answer came before", code="other_answer", fix="nothing: the first one counts")
+    return audit
+
+
+def take_openings(auditing: Auditing, wanted: Hash32, openings: bytes) -> None:
+    """Keeps what a device opens of its answer, for the judge.
+
+    Args:
+        auditing: the member.
+        wanted: id of the audit.
+        openings: canonical JSON, as long as a body may be.
+
+    Raises:
+        InvalidInputError: no such audit, none that is opened, not answered yet, or the time after the close is over.
+    """
+    audit = _known(auditing, wanted)
+    if not _auditor(auditing, audit.category).has_openings or audit.root is None:
+        raise InvalidInputError("this audit has nothing to open now", code="no_draw", fix="answer it first")
+    _require_time(auditing.desk, audit.window_id)
+    store.keep_openings(auditing.desk.engine, wanted, openings)
+
+
+def judge_audits(auditing: Auditing) -> tuple[tuple[Audit, AuditFinding], ...]:
+    """Judges what was answered and, where something was drawn, opened; a judge that stumbles over an answer fails it.
+
+    Returns:
+        What was judged now.
+    """
+    engine = auditing.desk.engine
+    closed = [category for category, auditor in auditing.auditors.items() if not auditor.has_openings]
+    judged = []
+    for audit in store.unjudged(engine, closed, JUDGED_AT_ONCE):
+        found = _judged(auditing, audit)
+        store.keep_finding(engine, audit.audit_id, found)
+        judged.append((audit, found))
+    return tuple(judged)
+
+
+def audit_measurements(
+    network: Network, state: ChainState, auditing: Auditing, epoch: EpochNumber
+) -> tuple[Measurement, ...]:
+    """What this member's audits of an epoch come to: by node and category, over its devices, the least of all windows.
+
+    Args:
+        network: ends of epochs and windows.
+        state: the chain; windows that were not drawn, or closed too late, count for nobody.
+        auditing: the member.
+        epoch: an ended epoch.
+
+    Returns:
+        One measurement for every node that asked to be audited, also where it proved nothing.
+    """
+    windows = _counted(network, state, epoch)
+    proven: defaultdict[tuple[Address, Category], defaultdict[int, dict[WindowId, int]]]
+    proven = defaultdict(lambda: defaultdict(dict))
+    for audit in store.audits_in(auditing.desk.engine, windows):
+        units = audit.units if audit.outcome is Outcome.PASSED else 0
+        proven[audit.node, audit.category][audit.device][audit.window_id] = units
+    return tuple(
+        Measurement(node=node, category=category, units=sum(_least(units, windows) for units in devices.values()))
+        for (node, category), devices in proven.items()
+    )
+
+
+def _least(units: Mapping[WindowId, int], windows: Sequence[WindowId]) -> int:
+    return min(units.get(window, 0) for window in windows)
+
+
+def _counted(network: Network, state: ChainState, epoch: EpochNumber) -> tuple[WindowId, ...]:
+    last_close = network.epoch_end(epoch) - network.params.compute.open_for
+    return tuple(
+        window.window_id
+        for window in state.windows
+        if epoch_of(window.window_id) == epoch and window.state is WindowState.DRAWN and window.closed_at <= last_close
+    )
+
+
+def _judged(auditing: Auditing, audit: Audit) -> AuditFinding:
+    try:
+        found = _auditor(auditing, audit.category).judge(audit)
+    except SwarmError as error:
+        log.error("audit_judge_refused", node=audit.node, category=audit.category, code=error.code)
+        return AuditFinding(outcome=Outcome.FAILED, reason=error.code)
+    except Exception as error:  # a judge that crashes must not pass anybody, nor keep the others waiting
+        log.error("audit_judge_crashed", node=audit.node, category=audit.category, exc_info=error)
+        return AuditFinding(outcome=Outcome.FAILED, reason=CRASHED)
+    return replace(found, units=min(found.units, audit.claim) if found.outcome is Outcome.PASSED else 0)
+
+
+def _begin(request: AuditRequest, nonce: Hash32, now: Instant) -> Audit:
+    return Audit(
+        window_id=request.window_id,
+        node=request.node,
+        device=request.device,
+        category=request.category,
+        audit_id=audit_id(request, nonce),
+        claim=request.claim,
+        nonce=nonce,
+        started=now,
+    )
+
+
+def _auditor(auditing: Auditing, category: Category) -> Auditor:
+    auditor = auditing.auditors.get(category)
+    if auditor is None:
+        known = ", ".join(sorted(auditing.auditors)) or "nothing"
+        raise InvalidInputError(
+            f"{category} is not audited here", code="not_audited", fix=f"this member audits {known}"
+        )
+    return auditor
+
+
+def _known(auditing: Auditing, wanted: Hash32) -> Audit:
+    audit = store.audit_of(auditing.desk.engine, wanted)
+    if audit is None:
+        raise InvalidInputError("no such audit", code="unknown_audit", fix="ask for one after a window closed")
+    return audit
+
+
+def _require_time(desk: Desk, window_id: WindowId) -> WindowRecord:
+    window = require_window(desk.sight(), window_id, WindowState.CLOSED, WindowState.DRAWN)
+    if desk.sight().now >= window.closed_at + desk.network.params.compute.open_for:
+        raise wrong_state(window, "closed to audits", "closed")
+    return window
