@@ -11,6 +11,7 @@ from typing import Any
 import structlog
 
 from node import duties
+from node.audits import duties as audit_duties
 from node.chain_watch import ChainWatch
 from node.court import duties as court_duties
 from node.jobs import duties as job_duties
@@ -27,6 +28,7 @@ from node.model import (
     ForgetHeads,
     KeepEpochProof,
     Own,
+    PrepareClaim,
     RunJob,
     SendCheckpoints,
     SendCommitment,
@@ -34,6 +36,7 @@ from node.model import (
     SendProof,
     SendReceipt,
     SignRun,
+    StartAudit,
     StartRun,
     TraceRow,
     View,
@@ -63,6 +66,8 @@ PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     SendProof: duties.send_proof,
     ForgetHeads: duties.forget_old_heads,
     KeepEpochProof: duties.keep_epoch_proof,
+    PrepareClaim: audit_duties.start_audit,
+    StartAudit: audit_duties.start_audit,
     AcceptJob: job_duties.accept_job,
     RunJob: job_duties.run_job,
     CompleteJob: job_duties.complete_job,
@@ -105,6 +110,7 @@ class Agent:
             self._tools.clock.sleep(self._poll_ms / 1000)
         self._tools.devices.close()
         self._tools.tracer.close()
+        self._tools.audits.close()
         if self._tools.runner is not None:
             self._tools.runner.close()
         log.info("agent_stopped", node=self._tools.node)
@@ -119,6 +125,7 @@ class Agent:
         for _ in range(ROUNDS):
             self._collect(sight)
             view = _view(self._tools, sight, announced)
+            audit_duties.forget_old_audits(self._memory, view)
             actions = [action for action in next_steps(view, self._own(), self._tools.params) if self._pace.due(action)]
             if not actions:
                 return
@@ -157,6 +164,10 @@ class Agent:
                 failed = UnavailableError(f"the accused row could not be computed: {traced.error}")
                 self._pace.failed(TraceRow(accusation_id=traced.accusation_id), failed)
                 log.error("trace_failed", reason=traced.error)
+        for done in self._tools.audits.finished():
+            audit_duties.collect_audit(memory, done)
+            if done.error is not None:
+                self._pace.failed(done.action, done.error)
         for job in self._tools.runner.finished() if self._tools.runner is not None else ():
             memory.active_jobs.discard(job.job_id)
             job_duties.collect_job(self._tools, job, sight.block.timestamp)
@@ -183,6 +194,10 @@ class Agent:
             given_up=frozenset(memory.given_up),
             reserve_ms=memory.reserve_ms,
             takes_jobs=tools.runner is not None,
+            claims=tools.audits.claims,
+            prepared=frozenset(memory.prepared),
+            audited=frozenset(memory.audited),
+            auditing=tools.audits.busy,
             draining=memory.draining,
         )
 

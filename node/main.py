@@ -3,7 +3,7 @@
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from node.agent import Agent
+from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
 from node.config import NodeSettings, prepare_ray_environment, read_private
 from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.logs import configure_logs
-from node.oracle_client import HttpOracleInbox, HttpOracleReader, JsonHttp
-from node.ports import Devices, RowTracer
+from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, JsonHttp
+from node.ports import Auditee, Devices, RowTracer
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
 from swarm_chain.adapters.clock import SystemClock
@@ -26,7 +27,10 @@ from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, load_signer
 from swarm_chain.adapters.panel import Dissent, Quorum
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
+from swarm_chain.core.params import Params
+from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import Wei
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
@@ -89,14 +93,17 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
     with ExitStack() as stack:
         state = open_state(settings.folder / "state.sqlite", parts.signer.address)
         stack.callback(state.close)
+        members = {url: _member(url, stack) for url in _members(settings)}
+        params = load_params(deployment.params)
         tools = Tools(
             deployment=deployment,
-            params=load_params(deployment.params),
+            params=params,
             chain=chain,
             writer=connection.writer(parts.signer),
             signer=parts.signer,
             clock=SystemClock(),
-            members={url: _member(url, stack) for url in _members(settings)},
+            members=members,
+            audits=_audits(settings, deployment, params, parts.signer, members),
             devices=parts.devices,
             tracer=parts.tracer,
             runner=_runner(settings) if settings.jobs else None,
@@ -161,6 +168,27 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
     return RayDevices(options, randbelow)
 
 
+def _audits(
+    settings: NodeSettings, deployment: Deployment, params: Params, signer: KeySigner, members: Mapping[str, Member]
+) -> AuditRunner:
+    from node.audits.actor import RayAuditee
+    from node.audits.memory import HeldMemory, MemoryClaim
+
+    beacon = deployment.contracts["ChallengeBeacon"]
+    auditees: dict[Category, Auditee] = {}
+    if settings.memory_mib:
+        claim = MemoryClaim(
+            chain_id=deployment.chain_id,
+            beacon=beacon,
+            node=signer.address,
+            claim_mib=settings.memory_mib,
+            params=params.memory,
+        )
+        auditees[Category.MEMORY] = RayAuditee(partial(HeldMemory, claim))
+    audits = {name: member.audits for name, member in members.items()}
+    return AuditRunner(auditees, audits, signer, domain_separator(deployment.chain_id, beacon))
+
+
 def row_tracer(settings: NodeSettings) -> RowTracer:
     """What computes accused rows again; Ray must be connected."""
     from node.court.tracer import RayRowTracer
@@ -213,7 +241,7 @@ def _members(settings: NodeSettings) -> tuple[str, ...]:
 def _member(url: str, stack: ExitStack) -> Member:
     http = JsonHttp(url)
     stack.callback(http.close)
-    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http))
+    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http), audits=HttpOracleAudits(http))
 
 
 def _log_dissent(dissent: Dissent) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from node.model import AcceptedRoot, DevicePlan, JobOffer, View
+from node.model import AcceptedRoot, AuditKey, ClaimKey, DevicePlan, JobOffer, View
 from node.ports import FinishedRun
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.kinds import AccusationState
@@ -46,6 +46,8 @@ class Memory:
     tracing: set[Hash32] = field(default_factory=set)
     evidence: dict[Hash32, RowEvidence] = field(default_factory=dict)
     given_up: set[Hash32] = field(default_factory=set)
+    prepared: set[ClaimKey] = field(default_factory=set)
+    audited: set[AuditKey] = field(default_factory=set)
     reserve_ms: int | None = None
     can_defend: bool = True
     accusations_told: dict[Hash32, AccusationState] | None = None

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape
-from swarm_chain.core.kinds import JobKind, JobState
+from swarm_chain.core.kinds import Category, JobKind, JobState
 from swarm_chain.core.model import BlockRef, Receipt, SignedCommitment, WindowRecord
 from swarm_chain.core.units import (
     ZERO_HASH,
@@ -110,12 +110,32 @@ class OwnJob:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimKey:
+    """What a device claims in a category, made ready with the seed of an epoch's first window."""
+
+    window_id: WindowId
+    device: int
+    category: Category
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditKey:
+    """One audit: after which window, of which device and category, by which member."""
+
+    window_id: WindowId
+    device: int
+    category: Category
+    member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
     """What the agent remembers and what runs at the moment.
 
     `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for. `sending` are purposes of
     transactions under way; `tracing`, `traced` and `given_up` are accusations whose row is computed again, is at hand, or
-    turned out to be indefensible.
+    turned out to be indefensible. `claims` are the categories this node is audited in, `prepared` and `audited` what
+    was done for them, `auditing` the devices at it.
     """
 
     now_ms: int
@@ -137,6 +157,10 @@ class Own:
     given_up: frozenset[Hash32] = frozenset()
     reserve_ms: int | None = None
     takes_jobs: bool = False
+    claims: tuple[Category, ...] = ()
+    prepared: frozenset[ClaimKey] = frozenset()
+    audited: frozenset[AuditKey] = frozenset()
+    auditing: frozenset[int] = frozenset()
     draining: bool = False
 
 
@@ -192,6 +216,21 @@ class SendProof:
     window: WindowRecord
     device: int
     member: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartAudit:
+    """Have a device audited by a member."""
+
+    key: AuditKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareClaim:
+    """Make ready what the audits of an epoch are about."""
+
+    key: ClaimKey
+    epoch_seed: Hash32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +320,8 @@ Action = (
     | DiscardRun
     | SendCommitment
     | SendProof
+    | StartAudit
+    | PrepareClaim
     | ForgetHeads
     | KeepEpochProof
     | AcceptJob

@@ -8,7 +8,8 @@ import stamina
 
 from node import wire
 from node.model import DevicePlan
-from node.ports import CheckpointUpload, EpochProof
+from node.ports import BegunAudit, CheckpointUpload, EpochProof
+from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
 from swarm_chain.core.messages import Json, receipt_json
@@ -133,6 +134,36 @@ class HttpOracleInbox:
     def checkpoint(self, upload: CheckpointUpload) -> None:
         """Hands in a drawn checkpoint."""
         self._http.post(f"/v1/jobs/{upload.job_id}/checkpoints", wire.checkpoint_body(upload), timeout_s=UPLOAD_S)
+
+
+class HttpOracleAudits:
+    """OracleAudits over HTTP."""
+
+    def __init__(self, http: JsonHttp) -> None:
+        self._http = http
+
+    def address(self) -> Address:
+        """The member's address.
+
+        Raises:
+            UnavailableError: it is a dry run, and audits nobody.
+        """
+        member = self._http.get("/v1/status").get("member")
+        if not isinstance(member, str):
+            raise UnavailableError(f"oracle member {self._http.url} has no key: it audits nobody", code="dry_run")
+        return Address(member)
+
+    def begin(self, request: AuditRequest, signature: Signature) -> BegunAudit:
+        """Asks to be audited."""
+        return wire.parse_begun_audit(self._http.post("/v1/audits", wire.audit_request_body(request, signature)))
+
+    def answer(self, answer: AuditAnswer, signature: Signature) -> Hash32:
+        """Hands in an answer; gives the draw."""
+        return wire.parse_draw(self._http.post("/v1/audits/answers", wire.audit_answer_body(answer, signature)))
+
+    def open(self, audit_id: Hash32, openings: list[Json]) -> None:
+        """Hands in what was drawn."""
+        self._http.post(f"/v1/audits/{to_hex(audit_id)}/openings", {"openings": openings})
 
 
 def _parse(content: bytes) -> dict[str, object] | None:

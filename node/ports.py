@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from node.model import DevicePlan
+from node.model import DevicePlan, PrepareClaim, StartAudit
+from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeChallenge
+from swarm_chain.core.errors import SwarmError
+from swarm_chain.core.kinds import Category
+from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
     Commitment,
     Heartbeat,
@@ -96,6 +100,102 @@ class OracleReader(Protocol):
 
     def epoch_proof(self, epoch: EpochNumber, provider_id: ProviderId) -> EpochProof:
         """The provider's leaf and path; unverified."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BegunAudit:
+    """A member's question: its clock runs; `limit_ms` is how long the answer may take."""
+
+    audit_id: Hash32
+    nonce: Hash32
+    limit_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedAudit:
+    """A preparation or an audit that ended; `error` says why it has to be tried again."""
+
+    action: PrepareClaim | StartAudit
+    error: SwarmError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditQuestion:
+    """What a device is asked: to work with what it has prepared under a member's nonce."""
+
+    device: int
+    nonce: Hash32
+
+
+class OracleAudits(Protocol):
+    """How one oracle member audits. Every call can be made again. RejectedError if it contradicts an earlier one."""
+
+    def address(self) -> Address:
+        """The member's; UnavailableError if it has no key."""
+        ...
+
+    def begin(self, request: AuditRequest, signature: Signature) -> BegunAudit:
+        """Asks to be audited."""
+        ...
+
+    def answer(self, answer: AuditAnswer, signature: Signature) -> Hash32:
+        """Hands in an answer; gives the draw."""
+        ...
+
+    def open(self, audit_id: Hash32, openings: list[Json]) -> None:
+        """Hands in what was drawn."""
+        ...
+
+
+class Auditee(Protocol):
+    """What each device of this node has in one category."""
+
+    @property
+    def claim(self) -> int:
+        """Units a device claims."""
+        ...
+
+    def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:
+        """Makes ready what an epoch's questions are about; nothing to do if it is."""
+        ...
+
+    def answer(self, question: AuditQuestion) -> Hash32:
+        """Root or digest of the work a question asks for; a member's clock runs."""
+        ...
+
+    def openings(self, question: AuditQuestion, draw: Hash32) -> list[Json]:
+        """What a draw asks for of the last answer; empty where the category opens nothing."""
+        ...
+
+    def release(self) -> None:
+        """Gives memory back until the next epoch."""
+        ...
+
+
+class Audits(Protocol):
+    """Audits of this node's devices, beside the agent."""
+
+    @property
+    def claims(self) -> tuple[Category, ...]:
+        """Categories this node is audited in."""
+        ...
+
+    @property
+    def busy(self) -> frozenset[int]:
+        """Devices with something under way."""
+        ...
+
+    def start(self, action: PrepareClaim | StartAudit) -> None:
+        """Begins and returns at once."""
+        ...
+
+    def finished(self) -> tuple[FinishedAudit, ...]:
+        """What ended since the last call."""
+        ...
+
+    def close(self) -> None:
+        """Begins nothing more."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
 from node.jobs.board import job_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
@@ -26,6 +27,7 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
         *_heartbeat(own, params),
         *urgent_moves(view, own, params),
         *window_steps(view, own),
+        *audit_steps(view, own, params),
         *court_steps(view, own, params),
         *job_steps(view, own),
         *_proofs(view, own),

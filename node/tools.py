@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import structlog
 
-from node.ports import Devices, JobRunner, OracleInbox, OracleReader, RowTracer
+from node.ports import Audits, Devices, JobRunner, OracleAudits, OracleInbox, OracleReader, RowTracer
 from node.transactions import Outbox
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import Deployment
@@ -24,10 +24,11 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One oracle member, by its two sides."""
+    """One oracle member, by its sides: what it tells, what it takes, what it asks."""
 
     reader: OracleReader
     inbox: OracleInbox
+    audits: OracleAudits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Tools:
     members: Mapping[str, Member]
     devices: Devices
     tracer: RowTracer
+    audits: Audits
     runner: JobRunner | None
     state: sqlite3.Connection
     home: Path

@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 
 from node.model import DevicePlan
-from node.ports import CheckpointUpload, EpochProof
+from node.ports import BegunAudit, CheckpointUpload, EpochProof
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
@@ -16,6 +16,7 @@ from swarm_chain.core.units import (
     UINT128_MAX,
     Address,
     BlockNumber,
+    Hash32,
     JobId,
     ProviderId,
     Signature,
@@ -66,6 +67,28 @@ def audit_answer_body(answer: AuditAnswer, signature: Signature) -> Json:
     """Body of POST /v1/audits/answers."""
     fields = {"auditId": to_hex(answer.audit_id), "root": to_hex(answer.root)}
     return {"answer": fields, "signature": to_hex(signature)}
+
+
+def parse_begun_audit(answer: Mapping[str, object]) -> BegunAudit:
+    """Answer of POST /v1/audits.
+
+    Raises:
+        UnavailableError: it is none.
+    """
+    return BegunAudit(
+        audit_id=hash_from_hex(_text(answer, "auditId")),
+        nonce=hash_from_hex(_text(answer, "nonce")),
+        limit_ms=_integer(answer, "limitMs"),
+    )
+
+
+def parse_draw(answer: Mapping[str, object]) -> Hash32:
+    """The draw of an answer of POST /v1/audits/answers.
+
+    Raises:
+        UnavailableError: it is none.
+    """
+    return hash_from_hex(_text(answer, "draw"))
 
 
 def parse_receipt(fields: Mapping[str, object]) -> Receipt:

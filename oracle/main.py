@@ -23,6 +23,7 @@ from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, PlansInForce
+from oracle.pipeline.auditors import auditors_of
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -248,6 +249,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
+        auditors=auditors_of(network, lambda: follower.sight),
         signer=signer,
         sender=sender,
     )

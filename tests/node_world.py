@@ -4,17 +4,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from node.agent import Agent
+from node.audits.exchange import run_audit
 from node.court.worker import trace_accused
 from node.jobs.worker import TrainingResult, checkpoint_path, run_training
-from node.model import DevicePlan
-from node.ports import AccusedRow, CheckpointUpload, EpochProof, FinishedJob, FinishedRun, TracedRow
+from node.model import DevicePlan, PrepareClaim, StartAudit
+from node.ports import (
+    AccusedRow,
+    Auditee,
+    BegunAudit,
+    CheckpointUpload,
+    EpochProof,
+    FinishedAudit,
+    FinishedJob,
+    FinishedRun,
+    TracedRow,
+)
 from node.prove import checked_heads
 from node.state import open_state
 from node.tools import Member, Tools
+from swarm_chain.core.audits import AuditAnswer, AuditRequest, answer_digest, audit_id, nonce_of, request_digest
 from swarm_chain.core.checkpoints import content_hash, opens_checkpoint, path_hash
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, draw_rows
 from swarm_chain.core.encoding import keccak, words
-from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
+from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError, UnavailableError
+from swarm_chain.core.kinds import Category
+from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
     Commitment,
     Heartbeat,
@@ -33,7 +47,7 @@ from swarm_chain.core.signing import (
     receipt_digest,
     require_signed_by,
 )
-from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, Wei, WindowId
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, Wei, WindowId, epoch_of
 from swarm_chain.params import load_params
 from swarm_chain.reference.spec import TrainSpec, spec_hash
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
@@ -43,6 +57,7 @@ PROVIDER = ProviderId(1)
 URL, OTHER_URL = "http://one.oracle", "http://two.oracle"
 PARAMS = load_params("minimal")
 RESERVE_WEI = Wei(10**16)
+AUDITOR, DRAW = FakeSigner("auditor").address, keccak(b"draw")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +76,9 @@ class MemberInMemory:
     proofs: list[SignedProof] = field(default_factory=list)
     receipts: list[tuple[Receipt, tuple[Hash32, ...]]] = field(default_factory=list)
     checkpoints: dict[int, bytes] = field(default_factory=dict)
+    requests: list[AuditRequest] = field(default_factory=list)
+    answers: list[AuditAnswer] = field(default_factory=list)
+    opened: dict[Hash32, list[Json]] = field(default_factory=dict)
 
     def windows(self) -> tuple[WindowRecord, ...]:
         self._require_here()
@@ -114,6 +132,27 @@ class MemberInMemory:
         receipt = self.receipts[-1][0]
         assert opens_checkpoint(receipt.checkpoint_root, receipt.checkpoint_count, upload.index, hashed, upload.path)
         self.checkpoints[upload.index] = upload.content
+
+    def address(self) -> Address:
+        self._require_here()
+        return AUDITOR
+
+    def begin(self, request: AuditRequest, signature: Signature) -> BegunAudit:
+        self._require_hearing()
+        require_signed_by(self.node, request_digest(self.domain, request), signature)
+        self.requests.append(request)
+        nonce = nonce_of(DRAW)
+        return BegunAudit(audit_id=audit_id(request, nonce), nonce=nonce, limit_ms=1000)
+
+    def answer(self, answer: AuditAnswer, signature: Signature) -> Hash32:
+        self._require_here()
+        require_signed_by(self.node, answer_digest(self.domain, answer), signature)
+        self.answers.append(answer)
+        return DRAW
+
+    def open(self, audit_id: Hash32, openings: list[Json]) -> None:
+        self._require_here()
+        self.opened[audit_id] = openings
 
     def _require_hearing(self) -> None:
         self._require_here()
@@ -187,6 +226,46 @@ class InlineTracer:
         return TracedRow(accusation_id=accused.accusation_id, evidence=trace_accused(accused, threads=1))
 
 
+class InlineAudits:
+    """Audits in this process: each is done when `finished` is asked for."""
+
+    def __init__(self, world: "NodeWorld") -> None:
+        self.auditees: dict[Category, Auditee] = {}
+        self.started: list[PrepareClaim | StartAudit] = []
+        self._world = world
+        self._waiting: list[PrepareClaim | StartAudit] = []
+
+    @property
+    def claims(self) -> tuple[Category, ...]:
+        return tuple(self.auditees)
+
+    @property
+    def busy(self) -> frozenset[int]:
+        return frozenset(action.key.device for action in self._waiting)
+
+    def start(self, action: PrepareClaim | StartAudit) -> None:
+        self.started.append(action)
+        self._waiting.append(action)
+
+    def finished(self) -> tuple[FinishedAudit, ...]:
+        done, self._waiting = self._waiting, []
+        return tuple(FinishedAudit(action=action, error=self._work(action)) for action in done)
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+    def _work(self, action: PrepareClaim | StartAudit) -> SwarmError | None:
+        auditee, world = self.auditees[action.key.category], self._world
+        try:
+            if isinstance(action, PrepareClaim):
+                auditee.prepare(epoch_of(action.key.window_id), action.epoch_seed, action.key.device)
+            else:
+                run_audit(action.key, world.members[action.key.member], auditee, world.signer, world.domain)
+        except SwarmError as error:
+            return error
+        return None
+
+
 class InlineRunner:
     """JobRunner in this process: a job is done when `finished` is asked for."""
 
@@ -227,6 +306,7 @@ class NodeWorld:
         self.members = {url: MemberInMemory(domain=self.domain, node=self.signer.address) for url in (URL, OTHER_URL)}
         self.devices = NumpyDevices()
         self.tracer = InlineTracer()
+        self.audits = InlineAudits(self)
         self.reserve_wei = RESERVE_WEI
         self.runner = InlineRunner(folder / "jobs") if jobs else None
         self.chain.program.view(
@@ -247,9 +327,10 @@ class NodeWorld:
             writer=self.chain.writer(self.signer),
             signer=self.signer,
             clock=self.clock,
-            members={url: Member(reader=member, inbox=member) for url, member in self.members.items()},
+            members={url: Member(reader=member, inbox=member, audits=member) for url, member in self.members.items()},
             devices=self.devices,
             tracer=self.tracer,
+            audits=self.audits,
             runner=self.runner,
             state=open_state(self.folder / "state.sqlite", self.signer.address),
             home=self.folder,

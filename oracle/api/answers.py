@@ -86,7 +86,7 @@ class AuditAnswered(Answer):
     """POST /v1/audits/answers."""
 
     elapsed_ms: int | None = Field(description="What this member measured; null if it was restarted in between.")
-    draw: str | None = Field(description="32 bytes that say what to open.")
+    draw: str = Field(description="32 bytes that say what to open; their keccak256 is the nonce.")
 
 
 class NothingAnswer(Answer):

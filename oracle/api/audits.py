@@ -40,7 +40,7 @@ def audit_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
         rate.take(host_of(request), "")
         at = Instant(boot=auditing.desk.boot, ms=arrived_ms(request))
         audit = take_answer(auditing, body.to_core(), signature_bytes(body.signature), at)
-        return {"elapsedMs": audit.elapsed_ms, "draw": None if audit.draw is None else to_hex(audit.draw)}
+        return {"elapsedMs": audit.elapsed_ms, "draw": to_hex(audit.draw)}
 
     @router.post("/{audit_id}/openings", status_code=202, response_model=NothingAnswer, responses=errors(*POSTED, 404))
     def post_openings(audit_id: HexHash, body: AuditOpeningsBody, request: Request) -> Json:

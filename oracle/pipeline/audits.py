@@ -18,11 +18,13 @@ from oracle.store import audits as store
 from oracle.store.audits import Audit, AuditFinding
 from oracle.store.evidence import Instant
 from swarm_chain.core.audits import (
-    NONCE_BYTES,
+    DRAW_BYTES,
     AuditAnswer,
     AuditRequest,
     answer_digest,
     audit_id,
+    is_audited,
+    nonce_of,
     request_digest,
 )
 from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError
@@ -82,8 +84,8 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
     _require_time(desk, request.window_id)
-    nonce = Hash32(auditing.entropy(NONCE_BYTES))
-    begun = store.start_audit(desk.engine, _begin(request, nonce, desk.instant))
+    draw = Hash32(auditing.entropy(DRAW_BYTES))
+    begun = store.start_audit(desk.engine, _begin(request, draw, desk.instant))
     if begun.claim != request.claim:
         raise RejectedError(
             f"the device claimed {begun.claim} in this window before",
@@ -95,7 +97,7 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
 
 
 def take_answer(auditing: Auditing, answer: AuditAnswer, signature: Signature, at: Instant) -> Audit:
-    """Stops the clock of an audit and draws what the device has to open; a repeated answer changes nothing.
+    """Stops the clock of an audit, whose draw may be shown from now on; a repeated answer changes nothing.
 
     Args:
         auditing: the member.
@@ -113,8 +115,7 @@ def take_answer(auditing: Auditing, answer: AuditAnswer, signature: Signature, a
     if audit.root is None:
         comparable = audit.started.boot == at.boot and at.ms >= audit.started.ms
         elapsed_ms = max(at.ms - audit.started.ms, 1) if comparable else None
-        draw = Hash32(auditing.entropy(NONCE_BYTES))
-        store.keep_answer(desk.engine, answer.audit_id, answer.root, elapsed_ms, draw)
+        store.keep_answer(desk.engine, answer.audit_id, answer.root, elapsed_ms)
         audit = _known(auditing, answer.audit_id)
     if audit.root != answer.root:
         raise RejectedError("another answer came before", code="other_answer", fix="nothing: the first one counts")
@@ -190,7 +191,10 @@ def _counted(network: Network, state: ChainState, epoch: EpochNumber) -> tuple[W
     return tuple(
         window.window_id
         for window in state.windows
-        if epoch_of(window.window_id) == epoch and window.state is WindowState.DRAWN and window.closed_at <= last_close
+        if epoch_of(window.window_id) == epoch
+        and is_audited(window.window_id)
+        and window.state is WindowState.DRAWN
+        and window.closed_at <= last_close
     )
 
 
@@ -206,7 +210,8 @@ def _judged(auditing: Auditing, audit: Audit) -> AuditFinding:
     return replace(found, units=min(found.units, audit.claim) if found.outcome is Outcome.PASSED else 0)
 
 
-def _begin(request: AuditRequest, nonce: Hash32, now: Instant) -> Audit:
+def _begin(request: AuditRequest, draw: Hash32, now: Instant) -> Audit:
+    nonce = nonce_of(draw)
     return Audit(
         window_id=request.window_id,
         node=request.node,
@@ -215,6 +220,7 @@ def _begin(request: AuditRequest, nonce: Hash32, now: Instant) -> Audit:
         audit_id=audit_id(request, nonce),
         claim=request.claim,
         nonce=nonce,
+        draw=draw,
         started=now,
     )
 
@@ -237,6 +243,12 @@ def _known(auditing: Auditing, wanted: Hash32) -> Audit:
 
 
 def _require_time(desk: Desk, window_id: WindowId) -> WindowRecord:
+    if not is_audited(window_id):
+        raise InvalidInputError(
+            "nobody is audited after the first window of an epoch",
+            code="no_audit",
+            fix="prepare with its seed, ask after the windows that follow",
+        )
     window = require_window(desk.sight(), window_id, WindowState.CLOSED, WindowState.DRAWN)
     if desk.sight().now >= window.closed_at + desk.network.params.compute.open_for:
         raise wrong_state(window, "closed to audits", "closed")

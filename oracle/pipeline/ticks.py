@@ -26,7 +26,7 @@ from swarm_chain.core.kinds import WindowState
 
 log = structlog.get_logger()
 
-LOST_AT_MOST = 8  # reports that nobody has now keep no older one from being fetched
+FETCHED_AT_ONCE = 8  # reports; some that nobody has now keep no older one from being fetched
 
 
 def keep_lease(member: Member) -> None:
@@ -106,11 +106,12 @@ def what_is_wanted(member: Member) -> Wanted:
 
 
 def catch_up(member: Member) -> None:
-    """Fetches the newest accepted report this member has no documents of, so that it can go on from there."""
+    """Fetches the newest accepted reports this member has no documents of, so that it can go on from there."""
     if not member.keeper.holds:
         return
     missing = lacking(member.engine, member.follower.sight.state.roots, member.kept_roots)
-    any(fetch(member.engine, member.reader, member.exchange.peers, root) for root in islice(missing, LOST_AT_MOST))
+    for root in list(islice(missing, FETCHED_AT_ONCE)):
+        fetch(member.engine, member.reader, member.exchange.peers, root)
 
 
 def judge_jobs(member: Member) -> None:

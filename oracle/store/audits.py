@@ -16,7 +16,10 @@ from swarm_chain.core.units import Address, Hash32, WindowId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """An audit as it stands; what has not come yet is None. `units` are what was proven, of `claim` at most."""
+    """An audit as it stands; what has not come yet is None. `draw` is nobody's to know before `root` is there.
+
+    `units` are what was proven, of `claim` at most.
+    """
 
     window_id: WindowId
     node: Address
@@ -25,10 +28,10 @@ class Audit:
     audit_id: Hash32
     claim: int
     nonce: Hash32
+    draw: Hash32
     started: Instant
     root: Hash32 | None = None
     elapsed_ms: int | None = None
-    draw: Hash32 | None = None
     openings: bytes | None = None
     outcome: Outcome | None = None
     reason: str = ""
@@ -54,6 +57,7 @@ def start_audit(engine: Engine, audit: Audit) -> Audit:
         "audit_id": to_hex(audit.audit_id),
         "claim": audit.claim,
         "nonce": to_hex(audit.nonce),
+        "draw": to_hex(audit.draw),
         "started_ms": audit.started.ms,
         "boot": audit.started.boot,
         "reason": "",
@@ -74,9 +78,9 @@ def audit_of(engine: Engine, audit_id: Hash32) -> Audit | None:
     return None if row is None else _audit(row)
 
 
-def keep_answer(engine: Engine, audit_id: Hash32, root: Hash32, elapsed_ms: int | None, draw: Hash32) -> None:
-    """Keeps the first answer to an audit with its time (None: nobody can say) and the draw made for it."""
-    values = {"root": to_hex(root), "elapsed_ms": elapsed_ms, "draw": to_hex(draw)}
+def keep_answer(engine: Engine, audit_id: Hash32, root: Hash32, elapsed_ms: int | None) -> None:
+    """Keeps the first answer to an audit with its time (None: nobody can say)."""
+    values = {"root": to_hex(root), "elapsed_ms": elapsed_ms}
     _change(engine, audit_id, audits.c.root.is_(None), values)
 
 
@@ -132,7 +136,7 @@ def _audit(row: Row[Any]) -> Audit:
         started=Instant(boot=row.boot, ms=row.started_ms),
         root=None if row.root is None else hash_from_hex(row.root),
         elapsed_ms=row.elapsed_ms,
-        draw=None if row.draw is None else hash_from_hex(row.draw),
+        draw=hash_from_hex(row.draw),
         openings=row.openings,
         outcome=None if row.outcome is None else Outcome(row.outcome),
         reason=row.reason,

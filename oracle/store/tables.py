@@ -106,11 +106,11 @@ audits = Table(
     Column("audit_id", HASH, nullable=False, unique=True),
     Column("claim", BigInteger, nullable=False),
     Column("nonce", HASH, nullable=False),
+    Column("draw", HASH, nullable=False),  # preimage of the nonce; told once the root is there
     Column("started_ms", BigInteger, nullable=False),  # the machine's monotonic clock, under this boot
     Column("boot", String(64), nullable=False),
     Column("root", HASH),  # null: not answered
     Column("elapsed_ms", BigInteger),
-    Column("draw", HASH),  # made when the answer came in
     Column("openings", LargeBinary),  # canonical JSON; null: not opened
     Column("outcome", String(16)),  # null: not judged
     Column("reason", String(64), nullable=False, default=""),

@@ -3,7 +3,8 @@
     AuditRequest --signed--> member --nonce, clock starts--> device works --AuditAnswer, signed; clock stops--> member
                                     member --draw--> device --openings--> member judges
 
-The member's nonce keeps an answer from being made beforehand, its draw keeps a device from opening only what it did.
+The nonce keeps an answer from being made beforehand, the draw keeps a device from opening only what it did. The nonce is
+the hash of the draw, so that a member cannot choose what it draws after it has seen the answer.
 Source: docs/spec/audits.md.
 """
 
@@ -12,11 +13,11 @@ from dataclasses import dataclass
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.signing import typed_digest
-from swarm_chain.core.units import Address, Hash32, WindowId
+from swarm_chain.core.units import Address, Hash32, WindowId, epoch_of, window_id
 
 REQUEST_TYPE = "AuditRequest(uint256 windowId,address node,uint256 device,uint8 category,uint256 claim,address member)"
 ANSWER_TYPE = "AuditAnswer(bytes32 auditId,bytes32 root)"
-NONCE_BYTES = 32
+DRAW_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,11 @@ class AuditAnswer:
 
     audit_id: Hash32
     root: Hash32
+
+
+def is_audited(window: WindowId) -> bool:
+    """Whether devices are audited after a window: after every one but the first of an epoch, whose seed they prepare with."""
+    return window != window_id(epoch_of(window), 0)
 
 
 def category_number(category: Category) -> int:
@@ -64,6 +70,11 @@ def answer_hash(answer: AuditAnswer) -> Hash32:
 def answer_digest(domain: Hash32, answer: AuditAnswer) -> Hash32:
     """What the node key signs when its work is done."""
     return typed_digest(domain, answer_hash(answer))
+
+
+def nonce_of(draw: Hash32) -> Hash32:
+    """Nonce of an audit: keccak256 of the 32 random bytes its member keeps to itself until the answer is in."""
+    return keccak(draw)
 
 
 def audit_id(request: AuditRequest, nonce: Hash32) -> Hash32:

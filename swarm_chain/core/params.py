@@ -15,6 +15,7 @@ from swarm_chain.core.economics import (
 )
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.memory_plan import MemoryParams, memory_rules
 from swarm_chain.core.units import BPS, Bps, Wei
 from swarm_chain.core.windows import check_windows
 
@@ -123,6 +124,7 @@ class Params:
     name: str
     epoch: EpochParams
     compute: ComputeParams
+    memory: MemoryParams
     liveness: LivenessParams
     stake: StakeParams
     rewards: RewardParams
@@ -192,6 +194,7 @@ def _check(params: Params) -> None:
         < 2 * params.governance.quorum
         <= 2 * params.governance.members,
         "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
+        **memory_rules(params.memory),
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
         "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0

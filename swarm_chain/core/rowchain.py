@@ -78,17 +78,17 @@ class NumpyCompute:
         return step(run_rows(x, w, steps - 1), w[:, :HEAD_BYTES])
 
 
-def splitmix64(seed: int, index: Words) -> Words:
+def splitmix64(seed: int | Words, index: Words) -> Words:
     """Give words of the counter-mode generator; any word can be computed alone.
 
     Args:
-        seed: an integer in [0, 2^64).
+        seed: an integer in [0, 2^64), or several that broadcast with the positions, uint64.
         index: positions, any shape, uint64.
 
     Returns:
         Words of the same shape, uint64; byte b of a word is its bits 8b to 8b + 7.
     """
-    z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
+    z = (index + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.asarray(seed, dtype=np.uint64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

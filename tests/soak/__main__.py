@@ -4,6 +4,7 @@ The last line is one JSON object with the figures; the exit status is 0 only if 
 """
 
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -21,16 +22,21 @@ PLAN = Plan(epochs=20, kills=100, members=7, quorum=5, nodes=2, seed=20_260_101)
 def main() -> int:
     """Runs the campaign; gives the exit status."""
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="swarm-soak-") as folder, start_devnet(load_params("minimal")) as net:
+    folder = Path(tempfile.mkdtemp(prefix="swarm-soak-"))
+    with start_devnet(load_params("minimal")) as net:
         net.automine(True)
         tools = ChainTools(net=net, reader=Web3Reader(net.rpc_url, net.deployment))
-        campaign = Campaign.founded(tools, Path(folder), PLAN)
+        campaign = Campaign.founded(tools, folder, PLAN)
         try:
             campaign.run()
             figures = campaign.figures()
         finally:
             campaign.close()
     figures["seconds"] = round(time.monotonic() - started)
+    if figures["faults"]:
+        sys.stderr.write(f"logs and databases of the members: {folder}\n")
+    else:
+        shutil.rmtree(folder)
     sys.stdout.write(json.dumps(figures) + "\n")
     return 0 if not figures["faults"] else 1
 

@@ -21,6 +21,7 @@ from tests.integration.oracle.worker import Worker
 
 WORK_EVERY = 4  # blocks between two looks of a node at every member
 BLOCK_S = 0.25  # least real time between two blocks; a block is a second of chain time
+FOLLOWED_WITHIN_S = 10  # a member that has not seen a block after so long is stuck, and time goes on without it
 DOCUMENTS = ("manifest", "bundle", "state", "shards/0")
 AT_ONCE = 2  # members that may be away at a time: seven less the quorum of five
 SETTLED_WITHIN_S = 240
@@ -130,7 +131,16 @@ class Campaign:
             for worker in self.workers:
                 worker.step()
         time.sleep(max(BLOCK_S - (time.monotonic() - started), 0))
+        self._wait_for_followers()
         self.tools.net.mine()
+
+    def _wait_for_followers(self) -> None:
+        """Chain time stands still until members that are up have seen it: a busy machine makes this longer, not harder."""
+        head, end = self._head(), time.monotonic() + FOLLOWED_WITHIN_S
+        waiting = [program for program in self.committee.running() if program not in self.starting]
+        while waiting and time.monotonic() < end:
+            waiting = [program for program in waiting if _seen(program) < head]
+            time.sleep(0.05 if waiting else 0)
 
     def _kill(self) -> None:
         victim = self.draw.choice([program for program in self.committee.running() if program not in self.starting])
@@ -163,8 +173,14 @@ class Campaign:
         while time.monotonic() < end:
             self._restart()
             self._block()
-            if not self._down() and len(self._published(last)) == 1:
+            if not self._down() and all(len(self._published(epoch)) == 1 for epoch in self._reported(last)):
                 return
+
+    def _reported(self, last: int) -> list[int]:
+        """Epochs of the campaign with a report, newest first; the newest is waited for even without one."""
+        events = self.tools.reader.events(0, self._head())
+        submitted = {cast(int, event.args["epoch"]) for event in events if event.name == "ReportSubmitted"}
+        return [epoch for epoch in range(last, self.first_epoch - 1, -1) if epoch in submitted or epoch == last]
 
     def _published(self, epoch: int) -> set[str]:
         """Different sets of bytes the members publish of an epoch; one that has none counts as different."""
@@ -196,6 +212,14 @@ def _answers(program: MemberProgram) -> bool:
         return httpx2.get(f"{program.url}/healthz", timeout=5).status_code == 200
     except httpx2.TransportError:
         return False
+
+
+def _seen(program: MemberProgram) -> int:
+    """Latest block a member has seen; one that does not answer is dead or dying, and nobody waits for it."""
+    try:
+        return cast(int, httpx2.get(f"{program.url}/v1/status", timeout=5).json()["block"])
+    except (httpx2.TransportError, KeyError, ValueError):
+        return sys.maxsize
 
 
 def _document_hash(program: MemberProgram, epoch: int) -> str:

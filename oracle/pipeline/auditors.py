@@ -1,0 +1,131 @@
+"""How a member audits each category: how long a claim may take, and what an answer is worth."""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from oracle.judge.memory import MemoryCase, MemoryVerdict, judge_memory
+from oracle.model import Network
+from oracle.pipeline.audits import Auditor
+from oracle.pipeline.sight import Sight
+from oracle.publish import fields as f
+from oracle.store.audits import Audit, AuditFinding
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.kinds import Category, Outcome
+from swarm_chain.core.memory import (
+    RESULT_BYTES,
+    LaneOpening,
+    MemoryChallenge,
+    MemoryCommitment,
+    MemoryEpoch,
+    MemoryProof,
+    MemoryShape,
+)
+from swarm_chain.core.memory_plan import planned_shape
+from swarm_chain.core.memoryset import MemoryCache, build_cache
+from swarm_chain.core.units import WindowId, epoch_of, window_id
+
+MAX_PATH = 32
+OTHER_CLOCK = "other_clock"
+
+
+def auditors_of(network: Network, sight: Callable[[], Sight]) -> Mapping[Category, Auditor]:
+    """Auditors of every category that can be audited.
+
+    Args:
+        network: contracts and params.
+        sight: the chain as the member sees it.
+    """
+    memory = MemoryAuditor(network, sight)
+    return {Category.MEMORY: Auditor(limit_ms=memory.limit_ms, has_openings=True, judge=memory.judge)}
+
+
+class MemoryAuditor:
+    """Audits device memory (docs/spec/memory.md)."""
+
+    def __init__(self, network: Network, sight: Callable[[], Sight]) -> None:
+        self._network = network
+        self._sight = sight
+
+    def limit_ms(self, claim: int) -> int:
+        """How long a device may take.
+
+        Raises:
+            InvalidInputError: nobody can claim so few or so many MiB.
+        """
+        planned_shape(self._network.params.memory, claim)
+        return self._network.params.memory.answer_ms
+
+    def judge(self, audit: Audit) -> AuditFinding:
+        """What an answered and opened audit is worth, in MiB.
+
+        Raises:
+            UnavailableError: the epoch's first window is not known here.
+        """
+        if audit.root is None or audit.openings is None:
+            return AuditFinding(outcome=Outcome.MISSING, reason="no_proof")
+        if audit.elapsed_ms is None:
+            return AuditFinding(outcome=Outcome.MISSING, reason=OTHER_CLOCK)
+        challenge = self._challenge(audit)
+        try:
+            openings = read_openings(audit.openings)
+        except InvalidInputError:
+            return AuditFinding(outcome=Outcome.FAILED, reason="malformed")
+        memory = self._network.params.memory
+        case = MemoryCase(
+            challenge=challenge,
+            draw_seed=audit.draw,
+            draws=memory.draws,
+            answer_ms=memory.answer_ms,
+            elapsed_ms=audit.elapsed_ms,
+            commitment=MemoryCommitment(challenge=challenge, root=audit.root),
+            proof=MemoryProof(challenge=challenge, root=audit.root, openings=openings),
+        )
+        (verdict,) = judge_memory(_cache(challenge.epoch, challenge.shape), [case])
+        return _finding(verdict)
+
+    def _challenge(self, audit: Audit) -> MemoryChallenge:
+        return MemoryChallenge(
+            epoch=self._epoch(audit.window_id),
+            node=audit.node,
+            device=audit.device,
+            shape=planned_shape(self._network.params.memory, audit.claim),
+            nonce=audit.nonce,
+        )
+
+    def _epoch(self, window: WindowId) -> MemoryEpoch:
+        epoch = epoch_of(window)
+        first = next((w for w in self._sight().state.windows if w.window_id == window_id(epoch, 0)), None)
+        if first is None:
+            raise UnavailableError(f"epoch {epoch} has no first window here", code="no_epoch_seed")
+        return MemoryEpoch(
+            chain_id=self._network.chain_id, beacon=self._network.beacon, epoch=epoch, epoch_seed=first.window_seed
+        )
+
+
+def read_openings(document: bytes) -> tuple[LaneOpening, ...]:
+    """Read the openings of an audit of memory: [{lane, result, path}], in draw order.
+
+    Raises:
+        InvalidInputError: they are anything else.
+    """
+    return f.rows(f.load_canonical(document, "openings"), "openings", _read_opening)
+
+
+def _read_opening(value: object, where: str) -> LaneOpening:
+    o = f.fields(value, where, "lane", "result", "path")
+    return LaneOpening(
+        lane=f.integer(o["lane"], f"{where}.lane"),
+        result=f.raw(o["result"], f"{where}.result", RESULT_BYTES),
+        path=f.rows(o["path"], f"{where}.path", f.hash32, MAX_PATH),
+    )
+
+
+@lru_cache(
+    maxsize=1
+)  # as large as the numbers say: 256 MiB on mainnet; the audits of an epoch come one after the other
+def _cache(epoch: MemoryEpoch, shape: MemoryShape) -> MemoryCache:
+    return build_cache(epoch, shape)
+
+
+def _finding(verdict: MemoryVerdict) -> AuditFinding:
+    return AuditFinding(outcome=verdict.outcome, reason=verdict.reason, units=verdict.proven_mib)
