@@ -16,6 +16,7 @@ from swarm_chain.core.economics import (
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
+from swarm_chain.core.storageset import StorageParams, storage_rules
 from swarm_chain.core.units import BPS, Bps, Wei
 from swarm_chain.core.windows import check_windows
 
@@ -133,6 +134,7 @@ class Params:
     maintenance: MaintenanceParams
     court: CourtParams
     compute_court: ComputeCourtParams
+    storage: StorageParams
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
@@ -197,6 +199,7 @@ def _check(params: Params) -> None:
         **memory_rules(params.memory),
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
+        **storage_rules(params.storage),
         "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0
         and params.maintenance.budget_epochs > 0,
         "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,
