@@ -122,7 +122,6 @@ def results_of(shape: MemoryShape, times: Sequence[Sequence[float]], devices: in
             unit="s",
             baseline=median(read),
             ratio=typical_ratio(remade, read),
-            goal=float(shape.mixes),
         ),
     ]
 

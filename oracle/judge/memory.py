@@ -169,16 +169,16 @@ def _compare(group: Sequence[_Screened], cache: MemoryCache) -> dict[int, Memory
 def _right_results(group: Sequence[_Screened], cache: MemoryCache) -> bytes:
     """Walk the drawn lanes of devices in order of falling reads; a device leaves the walk when it has read enough."""
     challenges = [one.case.challenge for one in group]
+    shape = challenges[0].shape  # all cases have one cache, and with it its rows and mixes
     per_lane = [len(one.lanes) for one in group]
-    sizes = _spread([challenge.shape.items for challenge in challenges], per_lane)
-    reads = _spread([challenge.shape.reads for challenge in challenges], per_lane)
+    sizes = _spread([one.shape.items for one in challenges], per_lane)
+    reads = _spread([one.shape.reads for one in challenges], per_lane)
     seeds = _spread([seed_items(one.epoch, one.node, one.device) for one in challenges], per_lane)
     lanes = np.array([lane for one in group for lane in one.lanes], dtype=np.int64)
-    states = start(_spread([seed_lanes(challenge) for challenge in challenges], per_lane), lanes)  # (lanes, 16)
+    states = start(_spread([seed_lanes(one) for one in challenges], per_lane), lanes)  # (lanes, 16)
     done = 0
     for until in np.unique(reads).tolist():
         active = int(np.count_nonzero(reads >= until))
-        shape = challenges[0].shape
         fetch = computed(stored(cache.rows), shape.cache_rows, shape.mixes, seeds[:active])
         states[:active] = walk(states[:active], fetch, sizes[:active], until - done)
         done = until
