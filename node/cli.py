@@ -106,6 +106,15 @@ def bench(
 
 
 @app.command()
+def doctor(ctx: typer.Context, folder: Folder = None) -> None:
+    """Looks at machine, chain, oracle and keys; exit 6 if something blocks. Nothing is changed."""
+    from node.doctor.cli import show_doctor
+
+    session = session_of(ctx)
+    show_doctor(session, _settings(session, node_folder=folder))
+
+
+@app.command()
 def status(ctx: typer.Context, folder: Folder = None) -> None:
     """Compares what this machine, the oracle and the chain know of the node."""
     from node.logs import configure_logs
