@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from node.service.cli import app as service_app
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.output import facts, table
 from swarm_chain.cli.shared import TransactionCommand
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from node.status import ChainNodeView, LocalView, MemberView
 
 app = typer.Typer(help="Prove and work.")
+app.add_typer(service_app, name="service")
 
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: key, state, proofs.", metavar="DIR")]
 
