@@ -6,6 +6,7 @@ settings --probes--> facts --judgements--> checks
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from node.config import NodeSettings, ray_temporary_folder
@@ -92,14 +93,14 @@ def _machine(settings: NodeSettings, deep: bool) -> tuple[Named, ...]:
         Named(id="python", run=lambda: map(judge_machine.judge_package, probe_machine.packages()), needed=True),
         Named(id="driver", run=lambda: _devices(settings, deep), needed=True),
         Named(id="memory", run=lambda: [judge_machine.judge_memory(*probe_machine.memory())]),
-        *(Named(id=what, run=lambda what=what, where=where: [_free(what, *where)]) for what, where in rooms.items()),
+        *(Named(id=what, run=partial(_free, what, *where)) for what, where in rooms.items()),
         Named(id="disk.kind", run=lambda: [judge_machine.judge_kind(probe_machine.disk(home))]),
         Named(id="clock.sync", run=lambda: [judge_machine.judge_sync(probe_machine.clock_sync())]),
     )
 
 
-def _free(what: str, folder: Path, least_bytes: int, good_bytes: int) -> Check:
-    return judge_machine.judge_free(what, probe_machine.room(folder, least_bytes, good_bytes))
+def _free(what: str, folder: Path, least_bytes: int, good_bytes: int) -> Iterator[Check]:
+    yield judge_machine.judge_free(what, probe_machine.room(folder, least_bytes, good_bytes))
 
 
 def _devices(settings: NodeSettings, deep: bool) -> Iterable[Check]:
@@ -127,10 +128,11 @@ def _outside(settings: NodeSettings) -> tuple[Named, ...]:
 
 
 def _tools() -> tuple[Named, ...]:
-    return tuple(
-        Named(id=name, run=lambda name=name, file=file: [judge_machine.judge_tool(name, probe_machine.program(file))])
-        for name, file in PROGRAMS.items()
-    )
+    return tuple(Named(id=name, run=partial(_tool, name, file)) for name, file in PROGRAMS.items())
+
+
+def _tool(name: str, file: str) -> Iterator[Check]:
+    yield judge_machine.judge_tool(name, probe_machine.program(file))
 
 
 def _keys(settings: NodeSettings) -> Iterable[Check]:

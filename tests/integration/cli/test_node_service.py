@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from node.agent import DRAIN_MS
 from node.service.unit import STOP_S, Service, unit_text
+from swarm_chain.params import load_params
 from tests.architecture.tree import ROOT
 from tests.integration.cli.conftest import PASSWORD, CommandLine
 
@@ -113,7 +113,7 @@ def test_unit_when_rendered_for_the_usual_places_then_it_is_the_one_in_deploy() 
 def test_unit_when_stopped_then_only_the_agent_hears_it_and_has_time_to_drain() -> None:
     text = unit_text(Service())
 
-    assert STOP_S * 1000 > DRAIN_MS
+    assert load_params("mainnet").compute.commit_for + 30 < STOP_S
     for line in ("KillMode=mixed", "KillSignal=SIGTERM", f"TimeoutStopSec={STOP_S}", "Restart=on-failure"):
         assert line in text.splitlines()
 
