@@ -116,6 +116,15 @@ def doctor(ctx: typer.Context, folder: Folder = None) -> None:
     show_doctor(session, _settings(session, node_folder=folder))
 
 
+@app.command("why-idle")
+def why_idle(ctx: typer.Context, folder: Folder = None) -> None:
+    """Says why no work comes: one sentence a reason, the one that explains the others first."""
+    from node.idle.cli import show_idle
+
+    session = session_of(ctx)
+    show_idle(session, _settings(session, node_folder=folder))
+
+
 @app.command()
 def status(ctx: typer.Context, folder: Folder = None) -> None:
     """Compares what this machine, the oracle and the chain know of the node."""
