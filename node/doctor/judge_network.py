@@ -5,7 +5,18 @@ from collections.abc import Mapping, Sequence
 from node.doctor.checks import Check
 from node.doctor.facts import Endpoint, File, MemberSaid, Standing
 from node.status import ChainNodeView, NodeState, state_of
-from swarm_chain.core.checkup import SKEW_FOR, Line, differing, fail, judge_clock, ok, others_may_use, unknown, warn
+from swarm_chain.core.checkup import (
+    SHOWN,
+    SKEW_FOR,
+    Line,
+    differing,
+    fail,
+    judge_clock,
+    ok,
+    others_may_use,
+    unknown,
+    warn,
+)
 from swarm_chain.core.economics import StakeParams
 from swarm_chain.core.units import Wei, format_swm
 
@@ -73,7 +84,8 @@ def _member(what: str, one: MemberSaid, want: Mapping[str, object], heard: bool)
     if wrong:
         fix = "it works for another network or version: correct SWARM_ORACLE_URL, or upgrade"
         return fail(what, f"{one.name}: {', '.join(wrong)}", fix)
-    found = f"{one.name}: epoch {one.said.get('epoch')}, {one.said.get('state')}, answers in {one.took_ms} ms"
+    epoch, state = (str(one.said.get(name))[:SHOWN] for name in ("epoch", "state"))
+    found = f"{one.name}: epoch {epoch}, {state}, answers in {one.took_ms} ms"
     if one.ahead_s is None:
         return warn(what, f"{found}, names no time", "a proxy drops its Date header: ask its operator")
     found = f"{found}, clock {one.ahead_s:+d} s"

@@ -62,7 +62,7 @@ def member(url: str) -> MemberSaid:
             said = json.loads(content)
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
         return MemberSaid(name=name, problem=f"no answer ({type(error).__name__})")
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if response.status_code != 200 or not isinstance(said, dict):
         return MemberSaid(name=name, problem=f"does not answer like an oracle (HTTP status {response.status_code})")
@@ -107,7 +107,7 @@ def _ahead(date: str, now: float) -> int | None:
     try:
         # The header counts whole seconds: half of one is added so that the mistake lies on both sides.
         return round(parsedate_to_datetime(date).timestamp() + 0.5 - now)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -8,6 +8,7 @@ BLOCKED = 6  # exit code: a check found something that keeps the program from ru
 SKEW_FOR = 30  # seconds: the protocol uses chain time, but logs, tokens and signed messages do not
 STALE_FOR = 600  # seconds without a block
 MIB = 2**20
+SHOWN = 80  # characters of what somebody else says
 
 
 class Level(Enum):
@@ -99,5 +100,7 @@ def differing(said: Mapping[str, object], want: Mapping[str, object]) -> tuple[s
         want: fields it must have.
     """
     return tuple(
-        f"{field} {said.get(field)!r} instead of {value!r}" for field, value in want.items() if said.get(field) != value
+        f"{field} {repr(said.get(field))[:SHOWN]} instead of {value!r}"
+        for field, value in want.items()
+        if said.get(field) != value
     )

@@ -246,6 +246,16 @@ def test_member_when_it_works_for_another_network_then_blocking() -> None:
     assert "chainId 9 instead of 1" in found.line.found
 
 
+def test_member_when_it_says_far_too_much_then_the_table_stays_readable() -> None:
+    wordy = {**MEMBER.said, "state": "x" * 10**6}
+    liar = {**MEMBER.said, "chainId": "x" * 10**6}
+
+    found = network.judge_members([replace(MEMBER, said=wordy), replace(MEMBER, said=liar)], WANT)
+
+    assert [level(one) for one in found] == ["ok", "blocking"]
+    assert all(len(one.line.found) < 300 for one in found)
+
+
 def test_unmeasured_when_nobody_can_look_then_the_reason_stands_there() -> None:
     assert [(found.id, level(found)) for found in network.judge_unmeasured()] == [
         ("ports", "not measured"),
