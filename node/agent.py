@@ -47,6 +47,7 @@ from node.records import oldest_heads, own_commitments, own_jobs
 from node.steps import is_idle, next_steps
 from node.tools import Tools
 from node.transactions import pending_purposes
+from node.windows import owed_windows
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.units import EpochNumber
@@ -54,7 +55,6 @@ from swarm_chain.core.units import EpochNumber
 log = structlog.get_logger()
 
 ROUNDS = 4  # a finished run is signed, stored and delivered within one tick
-DRAIN_MS = 20_000
 
 PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     SendHeartbeat: duties.send_heartbeat,
@@ -124,7 +124,7 @@ class Agent:
         announced = self._announced()
         for _ in range(ROUNDS):
             self._collect(sight)
-            view = _view(self._tools, sight, announced)
+            view = self._memory.view = _view(self._tools, sight, announced)
             audit_duties.forget_old_audits(self._memory, view)
             actions = [action for action in next_steps(view, self._own(), self._tools.params) if self._pace.due(action)]
             if not actions:
@@ -222,11 +222,18 @@ class Agent:
     def _may_stop(self) -> bool:
         if not self._memory.draining:
             return False
-        now_ms = self._tools.clock.monotonic_ms()
+        now_ms, own = self._tools.clock.monotonic_ms(), self._own()
         if self._drain_until_ms is None:
-            self._drain_until_ms = now_ms + DRAIN_MS
+            # A window stays open that long: what cannot be handed in by then is worth nothing.
+            self._drain_until_ms = now_ms + self._tools.params.compute.commit_for * 1000
             log.info("agent_draining", node=self._tools.node)
-        return now_ms >= self._drain_until_ms or is_idle(self._own())
+        if is_idle(self._memory.view, own):
+            return True
+        if now_ms < self._drain_until_ms:
+            return False
+        owed = () if self._memory.view is None else owed_windows(self._memory.view, own)
+        log.warning("drain_given_up", runs=len(own.running) + len(own.ready), owed_windows=owed)
+        return True
 
 
 def _extend(found: list[WindowRecord], reader: OracleReader) -> None:

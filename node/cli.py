@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from node.service.cli import app as service_app
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.output import facts, table
 from swarm_chain.cli.shared import TransactionCommand
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from node.status import ChainNodeView, LocalView, MemberView
 
 app = typer.Typer(help="Prove and work.")
+app.add_typer(service_app, name="service")
 
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: key, state, proofs.", metavar="DIR")]
 
@@ -103,6 +105,24 @@ def bench(
         ],
     }
     session.output.show(document, table("exact int8 rate", ("backend", "known answers", ">ms", ">TOPS"), rows))
+
+
+@app.command()
+def doctor(ctx: typer.Context, folder: Folder = None) -> None:
+    """Looks at machine, chain, oracle and keys; exit 6 if something blocks. Nothing is changed."""
+    from node.doctor.cli import show_doctor
+
+    session = session_of(ctx)
+    show_doctor(session, _settings(session, node_folder=folder))
+
+
+@app.command("why-idle")
+def why_idle(ctx: typer.Context, folder: Folder = None) -> None:
+    """Says why no work comes: one sentence a reason, the one that explains the others first."""
+    from node.idle.cli import show_idle
+
+    session = session_of(ctx)
+    show_idle(session, _settings(session, node_folder=folder))
 
 
 @app.command()

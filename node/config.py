@@ -154,3 +154,8 @@ def _ray_token(settings: NodeSettings) -> str:
     path = settings.folder / "ray-token"
     write_private(path, secrets.token_hex(32))
     return read_private(path, "Ray token")
+
+
+def ray_temporary_folder() -> Path:
+    """Where Ray keeps sessions and logs: it looks at the same variables."""
+    return Path(os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp") / "ray"  # noqa: S108  # Ray's own default

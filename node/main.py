@@ -71,7 +71,9 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
     with ExitStack() as stack:
         stack.enter_context(only_agent(settings.folder))
         signer = node_signer(settings)
+        signal.signal(signal.SIGTERM, _leave)
         stack.enter_context(ray_connection(settings))
+        signal.signal(signal.SIGTERM, _leave)  # Ray has put a handler of its own in its place
         devices = ray_devices(settings)
         log.info("devices_examined", backends=devices.examine())
         parts = wrap(Parts(signer=signer, devices=devices, tracer=row_tracer(settings)))
@@ -246,6 +248,11 @@ def _member(url: str, stack: ExitStack) -> Member:
 
 def _log_dissent(dissent: Dissent) -> None:
     log.warning("rpc_outvoted", rpc=dissent.endpoint, operation=dissent.operation, reason=dissent.reason)
+
+
+def _leave(_number: int, _frame: object) -> None:
+    """Ends a start that is not wanted any more: nothing is owed yet, and what was started is closed on the way out."""
+    raise SystemExit(0)
 
 
 def _stop(agent: Agent, number: int, _frame: object) -> None:

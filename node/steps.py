@@ -6,7 +6,7 @@ from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
 from node.jobs.board import job_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
-from node.windows import window_steps
+from node.windows import owed_windows, window_steps
 from swarm_chain.core.params import Params
 
 
@@ -34,12 +34,17 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
     )
 
 
-def is_idle(own: Own) -> bool:
-    """True if a draining agent may stop: no run is under way or waiting for its signature.
+def is_idle(view: View | None, own: Own) -> bool:
+    """True if a draining agent may stop: no run is under way or unsigned, and nothing it signed waits for its first member.
 
-    Jobs are not waited for: they resume from disk.
+    Jobs are not waited for: they resume from disk. Neither are openings of windows that are not drawn yet: the state file
+    keeps what they need, and an agent that is back before the openings are due hands them in.
+
+    Args:
+        view: the last look at the chain; None before the first.
+        own: own records and runs.
     """
-    return not own.running and not own.ready
+    return not own.running and not own.ready and (view is None or not owed_windows(view, own))
 
 
 def _heartbeat(own: Own, params: Params) -> Iterator[Action]:

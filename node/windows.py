@@ -73,6 +73,23 @@ def window_steps(view: View, own: Own) -> tuple[Action, ...]:
     return tuple(steps)
 
 
+def owed_windows(view: View, own: Own) -> tuple[WindowId, ...]:
+    """Windows in which something signed has reached no member yet though it could: a commitment, or the drawn openings.
+
+    Members pass on what one of them has, so a member that is away keeps nothing back.
+
+    Args:
+        view: the chain.
+        own: own records.
+    """
+    chain = {window.window_id: window for window in view.windows}
+    unheard = replace(own, commitments=tuple(c for c in own.commitments if not c.delivered))
+    unopened = replace(own, commitments=tuple(c for c in own.commitments if not c.opened))
+    owed = {step.window_id for step in _hand_in(chain, unheard)}
+    owed |= {step.window.window_id for step in _open(chain, unopened)}
+    return tuple(sorted(owed))
+
+
 def _startable(view: View, own: Own) -> Iterator[WindowRecord]:
     """Open windows: the chain's, and those an oracle member saw open before our endpoint did."""
     chain = {window.window_id: window for window in view.windows}
@@ -113,7 +130,7 @@ def _confirmed(window: WindowRecord, challenge: ComputeChallenge) -> bool:
     return window.state is WindowState.OPEN and window.window_seed == challenge.window.window_seed
 
 
-def _hand_in(chain: Windows, own: Own) -> Iterator[Action]:
+def _hand_in(chain: Windows, own: Own) -> Iterator[SendCommitment]:
     for record in own.commitments:
         commitment = record.signed.commitment
         window = chain.get(commitment.window_id)
@@ -126,7 +143,7 @@ def _hand_in(chain: Windows, own: Own) -> Iterator[Action]:
                 )
 
 
-def _open(chain: Windows, own: Own) -> Iterator[Action]:
+def _open(chain: Windows, own: Own) -> Iterator[SendProof]:
     newest = max((epoch_of(number) for number in chain), default=0)
     for record in own.commitments:
         commitment = record.signed.commitment

@@ -6,7 +6,7 @@ from oracle.committee import Answer, Committee, Seat, ask, committee_document, f
 from oracle.config import OracleSettings
 from oracle.history import CHUNK
 from oracle.main import read_network
-from oracle.preflight import Line, blocks, epochs_of_gas
+from oracle.preflight import epochs_of_gas
 from oracle.probes import (
     Ground,
     committee_of,
@@ -25,12 +25,11 @@ from swarm_chain.cli.context import Session
 from swarm_chain.cli.keys import key_choice, own_address
 from swarm_chain.cli.oracle_client import OracleClient
 from swarm_chain.cli.output import facts, table
+from swarm_chain.core.checkup import BLOCKED, Line, blocks
 from swarm_chain.core.errors import InvalidInputError, SwarmError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.units import Wei, format_swm
 from swarm_chain.ports import ChainReader
-
-PREFLIGHT_BLOCKS = 6  # exit code: the preflight found something that keeps a member from running
 
 
 def show_members(session: Session, settings: OracleSettings, last: int) -> None:
@@ -112,7 +111,7 @@ def run_check(session: Session, settings: OracleSettings) -> None:
             fix=next(line.remedy for line in lines if line.what == failed[0]),
             code="preflight",
             values=document,
-            exit_code=PREFLIGHT_BLOCKS,
+            exit_code=BLOCKED,
         )
 
 

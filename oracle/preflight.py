@@ -2,40 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
+from swarm_chain.core.checkup import Level, Line, Room, differing, fail, judge_room, ok, others_may_use, warn
 from swarm_chain.core.units import Address
 
 GIB = 2**30
 LEAST_FREE_BYTES, GOOD_FREE_BYTES = GIB, 10 * GIB
 LEAST_FILES, GOOD_FILES = 1_024, 8_192  # the service takes 4,096 connections
-SKEW_FOR = 30  # seconds: the protocol uses chain time, but logs and tokens do not
-STALE_FOR = 600  # seconds without a block
 LEAST_EPOCHS, GOOD_EPOCHS = 1, 30
 # Four transactions a window, a vote and a report (docs/gas.md), doubled: a leader's epoch with every case it carries out.
 GAS_PER_EPOCH = 1_500_000
-
-
-class Level(Enum):
-    """Whether a member can run: yes, yes but, no."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "fail"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One thing that was looked at; `remedy` is empty where nothing has to be done."""
-
-    level: Level
-    what: str
-    found: str
-    remedy: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """JSON-ready form."""
-        return {"level": self.level.value, "what": self.what, "found": self.found, "remedy": self.remedy}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +25,6 @@ class Endpoint:
     checkpoint_hash: str = ""  # of a block all endpoints have
     has_archive: bool = False
     problem: str = ""
-
-
-def ok(what: str, found: str) -> Line:
-    """Nothing to do."""
-    return Line(level=Level.OK, what=what, found=found)
-
-
-def warn(what: str, found: str, remedy: str) -> Line:
-    """It runs, but somebody should look."""
-    return Line(level=Level.WARN, what=what, found=found, remedy=remedy)
-
-
-def fail(what: str, found: str, remedy: str) -> Line:
-    """It cannot run like this."""
-    return Line(level=Level.FAIL, what=what, found=found, remedy=remedy)
 
 
 def judge_endpoints(found: Sequence[Endpoint], chain_id: int, agree: int) -> tuple[Line, ...]:
@@ -143,30 +104,15 @@ def judge_seat(address: Address, members: Sequence[Address], voices: bool) -> Li
 
 def judge_file(what: str, path: str, mode: int) -> Line:
     """Judge the mode of a file that holds a secret: its owner alone may read it."""
-    if mode & 0o077:
+    if others_may_use(mode):
         return warn(what, f"{path} may be read by others (mode {mode & 0o777:03o})", f"chmod 600 {path}")
     return ok(what, path)
 
 
 def judge_disk(free_bytes: int, folder: str) -> Line:
     """Judge the room left where the database is."""
-    found = f"{free_bytes // 2**20} MiB free in {folder}"
-    remedy = f"make room, or move the database: {GOOD_FREE_BYTES // GIB} GiB are comfortable"
-    if free_bytes < LEAST_FREE_BYTES:
-        return fail("disk", found, remedy)
-    return warn("disk", found, remedy) if free_bytes < GOOD_FREE_BYTES else ok("disk", found)
-
-
-def judge_clock(now: int, block_at: int) -> Line:
-    """Judge this machine's clock against the latest block, both unix s."""
-    ahead = block_at - now
-    if ahead > SKEW_FOR:
-        return warn("clock", f"the latest block is {ahead} s ahead of this machine", "synchronise the clock (NTP)")
-    if -ahead > STALE_FOR:
-        return warn(
-            "clock", f"the latest block is {-ahead} s old", "synchronise the clock, or see if the chain stopped"
-        )
-    return ok("clock", f"{abs(ahead)} s from the latest block")
+    room = Room(folder=folder, free_bytes=free_bytes, least_bytes=LEAST_FREE_BYTES, good_bytes=GOOD_FREE_BYTES)
+    return judge_room("disk", room, f"make room, or move the database: {GOOD_FREE_BYTES // GIB} GiB are comfortable")
 
 
 def judge_files(limit: int) -> Line:
@@ -201,14 +147,7 @@ def judge_peer(name: str, problem: str, said: Mapping[str, object], want: Mappin
     """
     if problem:
         return warn(f"peer {name}", problem, "ask its operator, or correct SWARM_ORACLE_PEERS")
-    wrong = [
-        f"{field} {said.get(field)!r} instead of {value!r}" for field, value in want.items() if said.get(field) != value
-    ]
+    wrong = differing(said, want)
     if wrong:
         return fail(f"peer {name}", ", ".join(wrong), "it works for another network or version: upgrade together")
     return ok(f"peer {name}", f"epoch {said.get('epoch')}, {said.get('state')}")
-
-
-def blocks(lines: Sequence[Line]) -> bool:
-    """Whether a member cannot run like this."""
-    return any(line.level is Level.FAIL for line in lines)

@@ -17,10 +17,11 @@ from oracle import preflight as judge
 from oracle.committee import Status
 from oracle.config import OracleSettings
 from oracle.main import read_network
-from oracle.preflight import Endpoint, Line, fail, ok, warn
+from oracle.preflight import Endpoint
 from oracle.store.revisions import revisions
 from swarm_chain.adapters.rpc import Web3Reader
 from swarm_chain.cli.keys import KeyChoice
+from swarm_chain.core.checkup import Line, fail, judge_clock, ok, warn
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.units import Address
@@ -71,7 +72,7 @@ def probe_chain(ground: Ground, clock: Clock) -> Iterator[Line]:
     governance = network.params.governance
     members, quorum = committee_of(ground.reader)
     yield judge.judge_committee(members, quorum, (governance.members, governance.quorum))
-    yield judge.judge_clock(clock.now(), ground.reader.block("latest").timestamp)
+    yield judge_clock("clock", clock.now(), ground.reader.block("latest").timestamp)
 
 
 def probe_key(ground: Ground, choice: KeyChoice, address: Callable[[], Address]) -> Iterator[Line]:

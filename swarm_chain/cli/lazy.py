@@ -15,7 +15,7 @@ OUR_PACKAGES = ("swarm_chain", "oracle", "node")
 ENTRY_POINT_GROUP = "swarm.commands"
 # Help of the nouns that other packages bring; an entry point itself has no place for it.
 EXTRA_HELP = {
-    "node": "Prove and work: register, run, bench, status.",
+    "node": "Prove and work: doctor, register, run, service, status, why-idle, bench.",
     "oracle": "Judge and settle: run, once, replay.",
 }
 

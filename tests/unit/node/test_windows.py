@@ -87,8 +87,8 @@ def test_heartbeat_is_due_every_period(chain: FakeChain, since_ms: int | None, d
 
 
 def test_agent_is_idle_without_runs() -> None:
-    assert is_idle(OWN)
-    assert not is_idle(replace(OWN, running=frozenset({(FIRST, 0)})))
+    assert is_idle(None, OWN)
+    assert not is_idle(None, replace(OWN, running=frozenset({(FIRST, 0)})))
 
 
 def test_watch_reads_each_block_once_and_starts_over_after_a_rewrite(chain: FakeChain) -> None:

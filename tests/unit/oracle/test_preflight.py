@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from oracle import preflight as judge
-from oracle.preflight import GAS_PER_EPOCH, Endpoint, Level
+from oracle.preflight import GAS_PER_EPOCH, Endpoint
+from swarm_chain.core.checkup import Level, blocks, judge_clock
 from swarm_chain.testing import FakeSigner
 
 ALICE, BOB = FakeSigner("alice").address, FakeSigner("bob").address
@@ -80,7 +81,7 @@ def test_disk_when_so_much_is_free(free: int, level: str) -> None:
 
 @pytest.mark.parametrize(("ahead", "level"), [(0, "ok"), (30, "ok"), (31, "warn"), (-600, "ok"), (-601, "warn")])
 def test_clock_when_the_latest_block_is_ahead_by(ahead: int, level: str) -> None:
-    assert judge.judge_clock(10_000, 10_000 + ahead).level.value == level
+    assert judge_clock("clock", 10_000, 10_000 + ahead).level.value == level
 
 
 @pytest.mark.parametrize(("limit", "level"), [(1_023, "fail"), (1_024, "warn"), (8_191, "warn"), (8_192, "ok")])
@@ -112,12 +113,12 @@ def test_remedy_when_a_line_is_not_ok_then_there_is_one() -> None:
         judge.judge_balance(0, 1),
         judge.judge_disk(0, "/"),
         judge.judge_files(0),
-        judge.judge_clock(0, 10**6),
+        judge_clock("clock", 0, 10**6),
         judge.judge_revision("x", "y", ()),
         judge.judge_seat(BOB, (), False),
         judge.judge_code(["x"], 1),
     ]
 
     assert all(line.remedy for line in lines if line.level is not Level.OK)
-    assert judge.blocks(lines)
-    assert not judge.blocks([line for line in lines if line.level is Level.WARN])
+    assert blocks(lines)
+    assert not blocks([line for line in lines if line.level is Level.WARN])

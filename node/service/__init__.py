@@ -1,0 +1,1 @@
+"""`swarm node service`: the systemd unit that keeps the agent running."""
