@@ -5,7 +5,7 @@ import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from secrets import randbelow
 from typing import TYPE_CHECKING, Any
@@ -29,9 +29,8 @@ from swarm_chain.adapters.panel import Dissent, Quorum
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
-from swarm_chain.core.params import Params
 from swarm_chain.core.signing import domain_separator
-from swarm_chain.core.units import Wei
+from swarm_chain.core.units import Address, Wei
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
 
@@ -51,6 +50,7 @@ class Parts:
     signer: KeySigner
     devices: Devices
     tracer: RowTracer
+    auditees: Mapping[Category, Auditee] = field(default_factory=dict)
 
 
 Wrap = Callable[[Parts], Parts]
@@ -76,7 +76,13 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
         signal.signal(signal.SIGTERM, _leave)  # Ray has put a handler of its own in its place
         devices = ray_devices(settings)
         log.info("devices_examined", backends=devices.examine())
-        parts = wrap(Parts(signer=signer, devices=devices, tracer=row_tracer(settings)))
+        own = Parts(
+            signer=signer,
+            devices=devices,
+            tracer=row_tracer(settings),
+            auditees=auditees(settings, signer.address),
+        )
+        parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
         stop = partial(_stop, agent)
         signal.signal(signal.SIGTERM, stop)
@@ -96,16 +102,15 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
         state = open_state(settings.folder / "state.sqlite", parts.signer.address)
         stack.callback(state.close)
         members = {url: _member(url, stack) for url in _members(settings)}
-        params = load_params(deployment.params)
         tools = Tools(
             deployment=deployment,
-            params=params,
+            params=load_params(deployment.params),
             chain=chain,
             writer=connection.writer(parts.signer),
             signer=parts.signer,
             clock=SystemClock(),
             members=members,
-            audits=_audits(settings, deployment, params, parts.signer, members),
+            audits=_audits(parts, deployment, members),
             devices=parts.devices,
             tracer=parts.tracer,
             runner=_runner(settings) if settings.jobs else None,
@@ -170,25 +175,32 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
     return RayDevices(options, randbelow)
 
 
-def _audits(
-    settings: NodeSettings, deployment: Deployment, params: Params, signer: KeySigner, members: Mapping[str, Member]
-) -> AuditRunner:
+def auditees(settings: NodeSettings, node: Address) -> Mapping[Category, Auditee]:
+    """What each device of this machine claims beside its rate; Ray must be connected.
+
+    Raises:
+        InvalidInputError: a claim that nobody can make.
+    """
+    if not settings.memory_mib:
+        return {}
     from node.audits.actor import RayAuditee
     from node.audits.memory import HeldMemory, MemoryClaim
 
-    beacon = deployment.contracts["ChallengeBeacon"]
-    auditees: dict[Category, Auditee] = {}
-    if settings.memory_mib:
-        claim = MemoryClaim(
-            chain_id=deployment.chain_id,
-            beacon=beacon,
-            node=signer.address,
-            claim_mib=settings.memory_mib,
-            params=params.memory,
-        )
-        auditees[Category.MEMORY] = RayAuditee(partial(HeldMemory, claim))
+    deployment = node_deployment(settings)
+    claim = MemoryClaim(
+        chain_id=deployment.chain_id,
+        beacon=deployment.contracts["ChallengeBeacon"],
+        node=node,
+        claim_mib=settings.memory_mib,
+        params=load_params(deployment.params).memory,
+    )
+    return {Category.MEMORY: RayAuditee(partial(HeldMemory, claim))}
+
+
+def _audits(parts: Parts, deployment: Deployment, members: Mapping[str, Member]) -> AuditRunner:
     audits = {name: member.audits for name, member in members.items()}
-    return AuditRunner(auditees, audits, signer, domain_separator(deployment.chain_id, beacon))
+    domain = domain_separator(deployment.chain_id, deployment.contracts["ChallengeBeacon"])
+    return AuditRunner(parts.auditees, audits, parts.signer, domain)
 
 
 def row_tracer(settings: NodeSettings) -> RowTracer:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from node.config import load_settings
 from node.main import Parts, run_agent
-from node.ports import AccusedRow, Devices, FinishedRun, RowTracer, TracedRow
+from node.ports import AccusedRow, Auditee, AuditQuestion, Devices, FinishedRun, RowTracer, TracedRow
 from swarm_chain.core.compute import HEAD_BYTES, ComputeChallenge
-from swarm_chain.core.encoding import keccak
-from swarm_chain.core.units import Hash32
+from swarm_chain.core.encoding import keccak, to_hex
+from swarm_chain.core.messages import Json
+from swarm_chain.core.units import EpochNumber, Hash32
 from swarm_chain.court.model import RowEvidence
 
 
@@ -122,7 +123,37 @@ def silent(parts: Parts) -> Parts:
     return replace(parts, devices=SilentWorker(parts.devices))
 
 
-CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent}
+class EmptyMemory:
+    """Claims memory it does not hold: commits to nothing and opens what it makes up.
+
+    Args:
+        auditee: what claims as much.
+    """
+
+    def __init__(self, auditee: Auditee) -> None:
+        self.claim = auditee.claim
+
+    def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:
+        """Nothing is prepared."""
+
+    def answer(self, question: AuditQuestion) -> Hash32:
+        """A root over nothing."""
+        return keccak(question.nonce)
+
+    def openings(self, _question: AuditQuestion, draw: Hash32) -> list[Json]:
+        """Lanes that look like lanes."""
+        return [{"lane": number, "result": to_hex(keccak(draw)), "path": [to_hex(draw)] * 10} for number in range(4)]
+
+    def release(self) -> None:
+        """There is nothing to give back."""
+
+
+def boast(parts: Parts) -> Parts:
+    """A node that computes honestly and claims memory it does not have."""
+    return replace(parts, auditees={category: EmptyMemory(auditee) for category, auditee in parts.auditees.items()})
+
+
+CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent, "boast": boast}
 
 
 def invented_head(row: int) -> bytes:

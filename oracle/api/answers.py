@@ -89,6 +89,25 @@ class AuditAnswered(Answer):
     draw: str = Field(description="32 bytes that say what to open; their keccak256 is the nonce.")
 
 
+class AuditAnswer(Answer):
+    """An audit as it stands; `outcome` is null until it is judged."""
+
+    window_id: int
+    device: int
+    category: str
+    claim: int
+    elapsed_ms: int | None
+    outcome: str | None
+    reason: str
+    units: int = Field(description="What was proven, in units of the category.")
+
+
+class AuditsAnswer(Answer):
+    """GET /v1/audits/{node}."""
+
+    audits: list[AuditAnswer]
+
+
 class NothingAnswer(Answer):
     """It was taken in; there is nothing to tell."""
 

@@ -2,15 +2,25 @@
 
 from fastapi import APIRouter, Request
 
-from oracle.api.answers import POSTED, AuditAnswered, AuditBegun, Json, NothingAnswer, errors
+from oracle.api.answers import POSTED, AuditAnswered, AuditBegun, AuditsAnswer, Json, NothingAnswer, errors
 from oracle.api.limits import arrived_ms
 from oracle.api.rates import RateLimit, host_of
 from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.audits import Auditing, take_answer, take_openings, take_request
-from oracle.schemas import AuditAnswerBody, AuditOpeningsBody, AuditRequestBody, HexHash, signature_bytes
+from oracle.schemas import (
+    AuditAnswerBody,
+    AuditOpeningsBody,
+    AuditRequestBody,
+    HexAddress,
+    HexHash,
+    signature_bytes,
+)
+from oracle.store.audits import Audit, audits_of
 from oracle.store.evidence import Instant
 from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
 from swarm_chain.core.units import Address
+
+LISTED = 64
 
 
 def audit_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
@@ -34,6 +44,12 @@ def audit_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
             "limitMs": auditing.auditors[audit.category].limit_ms(audit.claim),
         }
 
+    @router.get("/{node}", response_model=AuditsAnswer, responses=errors(429))
+    def audits_of_node(node: HexAddress, request: Request) -> Json:
+        """The newest audits of a node by this member, and why one proved nothing; openings and draws are not told."""
+        rate.take(host_of(request), "")
+        return {"audits": [_audit(one) for one in audits_of(auditing.desk.engine, Address(node), LISTED)]}
+
     @router.post("/answers", status_code=202, response_model=AuditAnswered, responses=errors(*POSTED, 404, 409))
     def post_answer(body: AuditAnswerBody, request: Request) -> Json:
         """Stops the clock; `draw` says what to open."""
@@ -50,3 +66,16 @@ def audit_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
         return {}
 
     return router
+
+
+def _audit(audit: Audit) -> Json:
+    return {
+        "windowId": audit.window_id,
+        "device": audit.device,
+        "category": audit.category.value,
+        "claim": audit.claim,
+        "elapsedMs": audit.elapsed_ms,
+        "outcome": None if audit.outcome is None else audit.outcome.value,
+        "reason": audit.reason,
+        "units": audit.units,
+    }

@@ -112,6 +112,14 @@ def unjudged(engine: Engine, without_openings: Iterable[Category], most: int) ->
         return tuple(_audit(row) for row in connection.execute(ordered))
 
 
+def audits_of(engine: Engine, node: Address, most: int) -> tuple[Audit, ...]:
+    """The newest audits of a node, newest first."""
+    query = select(audits).where(audits.c.node == node)
+    ordered = query.order_by(audits.c.window_id.desc(), audits.c.category, audits.c.device).limit(most)
+    with engine.connect() as connection:
+        return tuple(_audit(row) for row in connection.execute(ordered))
+
+
 def audits_in(engine: Engine, windows: Iterable[WindowId]) -> tuple[Audit, ...]:
     """All audits of some windows."""
     query = select(audits).where(audits.c.window_id.in_(list(windows)))

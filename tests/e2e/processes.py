@@ -18,8 +18,8 @@ class Processes:
     environment: dict[str, str]
     running: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
-    def start(self, name: str, *command: str) -> None:
-        """Starts a command under a name; its output goes to logs/<name>.log."""
+    def start(self, name: str, *command: str, **more: str) -> None:
+        """Starts a command under a name, with more environment than the others; its output goes to logs/<name>.log."""
         self.logs.mkdir(parents=True, exist_ok=True)
         with open(self.logs / f"{name}.log", "ab") as log:
             self.running[name] = subprocess.Popen(
@@ -27,7 +27,7 @@ class Processes:
                 stdout=log,
                 stderr=log,
                 stdin=subprocess.DEVNULL,
-                env={**os.environ, **self.environment},
+                env={**os.environ, **self.environment, **more},
                 start_new_session=True,
             )
 

@@ -1,6 +1,7 @@
 """The whole life of the network once, on real parts: `make demo`.
 
-alice, bob   prove honestly, earn and claim              carol   silent for an epoch: penalised, not slashed
+alice, bob   prove honestly, earn and claim              carol   silent for an epoch: penalised, not slashed;
+                                                                 claims memory she has not: gets nothing for it
 mallory      invents half of her rows, and defends them   dave    posts a training job, bob's node runs it and is paid
 erin         computes again what is published, accuses mallory at ComputeCourt, and proves one byte false: mallory is slashed
 """
@@ -62,6 +63,7 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     more = {
         "court": court.court_facts(world, acts.provider_of(world, "mallory"), purse),
         "silence": summary.silence_facts(world, "carol", silent),
+        "memory": summary.memory_facts(world, last),
     }
     return _settle(world, last, job, more, say)
 

@@ -72,7 +72,17 @@ def test_slash_when_split_then_half_is_burned_and_at_most_30_percent_goes_to_the
 
 
 def test_document_when_written_then_it_has_the_agreed_form(demo: dict[str, Any]) -> None:
-    assert set(demo) == {"chainId", "durationS", "contracts", "epochs", "providers", "job", "court", "silence"}
+    assert set(demo) == {
+        "chainId",
+        "durationS",
+        "contracts",
+        "epochs",
+        "providers",
+        "job",
+        "court",
+        "silence",
+        "memory",
+    }
     assert {"id", "state", "paidWei", "receiptDigest", "judged"} <= set(demo["job"])
     agreed = {"accused", "step", "column", "proveGas", "slashedWei", "burnedWei", "rewardWei"}
     assert agreed <= set(demo["court"])
