@@ -4,8 +4,10 @@ The bare run multiplies the same number of times and nothing else: no generation
 """
 
 import argparse
+import sys
 from collections.abc import Callable
 from statistics import median
+from time import perf_counter_ns
 
 import torch
 from _report import Result, print_report, seconds_of, typical_ratio
@@ -13,9 +15,10 @@ from _report import Result, print_report, seconds_of, typical_ratio
 from node.prove import prove
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow
 from swarm_chain.core.encoding import keccak
-from swarm_chain.core.known_answers import wrong_answers
+from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Address, WindowId
-from swarm_chain.reference.rowchain_torch import TorchCompute
+from swarm_chain.reference.backends import candidates, choose
 
 PRESETS = {
     "minimal": ComputeShape(m=1024, n=256, steps=8),
@@ -55,11 +58,29 @@ def bare_products(shape: ComputeShape, device: str) -> Callable[[], None]:
     return multiply
 
 
-def measure(shape: ComputeShape, device: str, rounds: int) -> tuple[list[float], list[float]]:
+def backend_of(device: str, name: str) -> Compute:
+    """The backend a node would use on a device, or the one of that name if it knows its answers.
+
+    Args:
+        device: torch device string.
+        name: name of a candidate; empty for the choice.
+    """
+    listed = candidates(device, torch.get_num_threads())
+    wanted = [backend for backend in listed if name in ("", backend.name)]
+    if not wanted:
+        raise SystemExit(f"no backend {name!r} on {device}: choose one of {', '.join(one.name for one in listed)}")
+    try:
+        choice = choose(wanted, perf_counter_ns)
+    except InconsistentError as error:
+        raise SystemExit(str(error)) from error
+    for one in choice.rejected:
+        print(f"{one.name} is rejected: {one.reason}", file=sys.stderr)
+    return choice.compute
+
+
+def measure(shape: ComputeShape, device: str, compute: Compute, rounds: int) -> tuple[list[float], list[float]]:
     """Seconds of each round of the bare products and of the whole prove()."""
     challenge = challenge_of(shape)
-    compute = TorchCompute(device, torch.get_num_threads())
-    assert not wrong_answers(compute), "the backend does not know its answers"
     bare, whole = seconds_of(
         bare_products(shape, device),
         lambda: prove(challenge, compute, (1, shape.m - 1)),
@@ -74,12 +95,16 @@ def main() -> None:
     parser.add_argument("--preset", choices=PRESETS, default="cpu")
     parser.add_argument("--device", choices=GOALS, default="cpu")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--backend", default="", help="name of a backend to compare, as in triton-cuda:0")
     options = parser.parse_args()
-    shape = PRESETS[options.preset]
-    bare, whole = measure(shape, "cpu" if options.device == "cpu" else "cuda:0", options.rounds)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        parser.exit(2, "prove.py: torch sees no CUDA device: check the driver, and that torch is a CUDA build\n")
+    shape, device = PRESETS[options.preset], "cpu" if options.device == "cpu" else "cuda:0"
+    compute = backend_of(device, options.backend)
+    bare, whole = measure(shape, device, compute, options.rounds)
     operations = 2 * shape.m * shape.n * shape.n * shape.steps
     typical = Result(
-        name=f"prove() at the {options.preset} preset",
+        name=f"prove() at the {options.preset} preset on {compute.name}",
         value=operations / median(whole) / 1e9,
         unit="10^9 int8 op/s",
         baseline=operations / median(bare) / 1e9,

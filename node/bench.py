@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from node.prove import prove
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, mtops
-from swarm_chain.core.known_answers import wrong_answers
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import ZERO_ADDRESS, Hash32, Mtops, WindowId
+from swarm_chain.reference.backends import fault_of
 
 # compute-proof.md "Presets"; T of the GPU presets is sized in the network, here it is fixed to keep runs short.
 PRESETS = {
@@ -44,7 +44,7 @@ def bench_backends(
         One result a backend, as soon as it is known.
     """
     for backend in backends:
-        if wrong_answers(backend):
+        if fault_of(backend):
             yield BackendResult(backend=backend.name, known_answers_passed=False)
             continue
         best = min(_timed(backend, shape, clock_ns) for _ in range(runs))

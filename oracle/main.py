@@ -282,7 +282,8 @@ def _judging_backend(settings: OracleSettings) -> Compute:
         return _ray_backend(settings.ray_address, settings.ray_auth_mode)
     backends = (NumpyCompute(),) if settings.judge == "numpy" else candidates("cpu", JUDGE_THREADS)
     choice = choose(backends, time.perf_counter_ns)
-    log.info("compute_backend", chosen=choice.compute.name, rejected=choice.rejected)
+    rejected = {one.name: one.reason for one in choice.rejected}
+    log.info("compute_backend", chosen=choice.compute.name, rejected=rejected)
     return choice.compute
 
 

@@ -119,7 +119,8 @@ def probe_machine(settings: OracleSettings) -> Iterator[Line]:
     choice = choose(candidates("cpu", 1), time.perf_counter_ns)
     if choice.rejected:
         remedy = "this machine's arithmetic or its torch is broken: reinstall torch"
-        yield warn("judge", f"{choice.compute.name}; {', '.join(choice.rejected)} gave wrong answers", remedy)
+        rejected = "; ".join(f"{one.name} is rejected: {one.reason}" for one in choice.rejected)
+        yield warn("judge", f"{choice.compute.name}; {rejected}", remedy)
     else:
         yield ok("judge", f"{choice.compute.name} gives the known answers")
 

@@ -52,6 +52,8 @@ def backend(device: str, threads: int) -> Compute:
         InconsistentError: none did.
     """
     choice = choose(candidates(device, threads), perf_counter_ns)
-    for name in choice.rejected:
-        log.error("compute_backend_rejected", backend=name, used=choice.compute.name, device=device)
+    for one in choice.rejected:
+        log.error(
+            "compute_backend_rejected", backend=one.name, reason=one.reason, used=choice.compute.name, device=device
+        )
     return choice.compute

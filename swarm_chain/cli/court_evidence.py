@@ -128,8 +128,8 @@ def open_recomputer(session: Session, backend: str) -> Recomputer:
     from swarm_chain.reference.backends import candidates, choose
 
     choice = choose(candidates("cpu" if backend == "auto" else backend, os.cpu_count() or 1), perf_counter_ns)
-    for name in choice.rejected:
-        session.output.note(f"backend {name} gives wrong answers on this machine and is not used")
+    for one in choice.rejected:
+        session.output.note(f"backend {one.name} is not used on this machine: {one.reason}")
     return Recomputer(choice.compute)
 
 

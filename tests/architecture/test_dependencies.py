@@ -16,7 +16,7 @@ from tests.architecture.tree import PACKAGES, ROOT, Module, modules
 # What an extra may bring in for a package besides the base install. The reference programs run on nodes and oracles only;
 # a member imports Ray only where a cluster is configured, and names the extra that brings it if it is missing.
 EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node",)}
-BROUGHT_BY_OTHERS = {"swarm_chain/reference/": ("torch",), "oracle/pipeline/ray_compute.py": ("ray",)}
+BROUGHT_BY_OTHERS = {"swarm_chain/reference/": ("torch", "triton"), "oracle/pipeline/ray_compute.py": ("ray",)}
 
 
 def _declared(*extras: str) -> frozenset[str]:
@@ -66,7 +66,10 @@ def test_an_undeclared_import_is_noticed() -> None:
 
 
 def test_base_install_is_light() -> None:
-    assert _declared() & {"ray", "torch", "fastapi", "uvicorn", "sqlalchemy", "alembic", "apscheduler"} == frozenset()
+    assert (
+        _declared() & {"ray", "torch", "triton", "fastapi", "uvicorn", "sqlalchemy", "alembic", "apscheduler"}
+        == frozenset()
+    )
 
 
 def test_constraints_are_plain_pins() -> None:
@@ -80,4 +83,4 @@ def test_every_declared_package_is_pinned() -> None:
         _normal(line.split("==")[0]) for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     }
 
-    assert _declared("node", "oracle", "dev", "nodejs") - pinned == frozenset()
+    assert _declared("node", "gpu", "oracle", "dev", "nodejs") - pinned == frozenset()

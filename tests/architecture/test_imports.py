@@ -51,6 +51,7 @@ def test_lint_imports_when_the_tree_is_as_it_is_then_passes(copied_tree: Path) -
         ("oracle/planted.py", "import node", "The oracle and the node never import each other"),
         ("node/planted.py", "import oracle", "The oracle and the node never import each other"),
         ("swarm_chain/planted.py", "import torch", "The base install"),
+        ("swarm_chain/reference/planted.py", "import triton", "The base install"),
         ("oracle/judge/planted.py", "import torch", "What decides money or guilt"),
         ("oracle/judge/planted.py", "import swarm_chain.adapters.rpc", "What decides money or guilt"),
         ("oracle/planted.py", "import swarm_chain.testing", "Services never run on the shipped fakes"),

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[4]
 HEAVY = (
     "ray",
     "torch",
+    "triton",
     "fastapi",
     "web3",
     "eth_account",
