@@ -10,7 +10,6 @@ from node.measure.memory import Dataset, MemoryRun, answer, commitment_of, hold,
 from oracle.judge.memory import MemoryCase
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.memory import (
-    ROW_BYTES,
     MemoryChallenge,
     MemoryEpoch,
     MemoryShape,
@@ -119,8 +118,3 @@ def plain_walk(state: list[int], row_of: Callable[[int], list[int]], size: int, 
         mixed = [((word ^ other) * 0x9E3779B97F4A7C15) % 2**64 for word, other in zip(state, row, strict=True)]
         state = [word ^ (mixed[(place + 1) % 16] >> 32) for place, word in enumerate(mixed)]
     return state
-
-
-def held_bytes(shape: MemoryShape) -> int:
-    """Bytes of a dataset."""
-    return shape.items * ROW_BYTES

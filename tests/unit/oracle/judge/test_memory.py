@@ -192,6 +192,14 @@ def test_openings_of_another_question_fail(name: str) -> None:
     assert finding(replace(HONEST, proof=open_lanes(run, drawn(RUN)))) == (Outcome.FAILED, "wrong_commitment")
 
 
+@pytest.mark.parametrize("name", OTHERS)
+def test_openings_named_after_another_question_fail(name: str) -> None:
+    assert HONEST.proof is not None
+    renamed = replace(HONEST.proof, challenge=OTHERS[name])
+
+    assert finding(replace(HONEST, proof=renamed)) == (Outcome.FAILED, "wrong_commitment")
+
+
 def test_root_changed_after_the_draw_fails() -> None:
     other = committed(CHALLENGE, RUN.lane_results[::-1])
 
@@ -247,6 +255,12 @@ def test_one_byte_committed_wrongly_in_every_lane_fails(at: int) -> None:
 )
 def test_wrong_path_fails(change: Callable[[tuple[Hash32, ...]], tuple[Hash32, ...]]) -> None:
     assert finding(with_first(lambda first: replace(first, path=change(first.path)))) == (Outcome.FAILED, "wrong_path")
+
+
+def test_tree_with_more_leaves_than_lanes_fails_though_its_paths_lead_to_the_root() -> None:
+    taller = committed(CHALLENGE, RUN.lane_results * 2)
+
+    assert finding(case_of(taller)) == (Outcome.FAILED, "wrong_path")
 
 
 def test_inner_node_shown_as_a_lane_fails() -> None:
