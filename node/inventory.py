@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from swarm_chain.core.errors import UnavailableError
 
+NO_DRIVER = "no_driver"
 _MIB = 2**20
 
 
@@ -31,12 +32,14 @@ class GpuFacts:
 class GpuErrors:
     """Memory errors a GPU counted since it was made, as far as it counts them; and what it could not repair.
 
-    `corrected` and `uncorrected` are ECC errors; `remapped_rows` are rows of memory replaced after uncorrectable errors;
+    `corrected` and `uncorrected` are ECC errors, `uncorrected_lately` those since the driver was loaded;
+    `remapped_rows` are rows of memory replaced after uncorrectable errors;
     `repair_pending` says that a replacement waits for a reset, `repair_failed` that none was left.
     """
 
     corrected: int | None = None
     uncorrected: int | None = None
+    uncorrected_lately: int | None = None
     remapped_rows: int | None = None
     repair_pending: bool = False
     repair_failed: bool = False
@@ -62,11 +65,12 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuInventory:
-    """All GPUs NVML sees, the driver's version, and why there are none if there are none."""
+    """All GPUs NVML sees, the driver's version, and why there are none if there are none; `code` is the reason's, stable."""
 
     gpus: tuple[Gpu, ...]
     driver: str = ""
     reason: str = ""
+    code: str = ""
 
 
 class GpuReader(Protocol):
@@ -105,7 +109,7 @@ def inventory(reader: GpuReader) -> GpuInventory:
     try:
         driver, count = reader.driver(), reader.count()
     except UnavailableError as error:
-        return GpuInventory(gpus=(), reason=str(error))
+        return GpuInventory(gpus=(), reason=str(error), code=error.code)
     gpus = tuple(_read(reader, index) for index in range(count))
     return GpuInventory(gpus=gpus, driver=driver, reason="" if gpus else "the driver sees no GPU")
 
@@ -116,7 +120,7 @@ def machine_inventory() -> GpuInventory:
         with nvml_reader() as reader:
             return inventory(reader)
     except UnavailableError as error:
-        return GpuInventory(gpus=(), reason=str(error))
+        return GpuInventory(gpus=(), reason=str(error), code=error.code)
 
 
 @contextmanager
@@ -133,7 +137,12 @@ def nvml_reader() -> Iterator[GpuReader]:
             "the package nvidia-ml-py is not installed", fix="pip install 'swarm[node]'", code="missing_extra"
         ) from error
     reader = NvmlReader(pynvml)
-    reader.call(pynvml.nvmlInit)
+    try:
+        reader.call(pynvml.nvmlInit)
+    except UnavailableError as error:
+        if isinstance(error.__cause__, pynvml.NVMLError_LibraryNotFound | pynvml.NVMLError_DriverNotLoaded):
+            raise UnavailableError(error.message, fix=error.fix, code=NO_DRIVER) from error.__cause__
+        raise
     try:
         yield reader
     finally:
@@ -183,12 +192,13 @@ class NvmlReader:
     def errors(self, index: int) -> GpuErrors:
         """Error counters of a GPU."""
         handle, nvml = self._handle(index), self._nvml
-        since_made = nvml.NVML_AGGREGATE_ECC
+        since_made, uncorrected = nvml.NVML_AGGREGATE_ECC, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
         total, remapped = nvml.nvmlDeviceGetTotalEccErrors, nvml.nvmlDeviceGetRemappedRows
         _, rows, pending, failed = self._counted(remapped, handle) or (0, None, 0, 0)
         return GpuErrors(
             corrected=self._counted(total, handle, nvml.NVML_MEMORY_ERROR_TYPE_CORRECTED, since_made),
-            uncorrected=self._counted(total, handle, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, since_made),
+            uncorrected=self._counted(total, handle, uncorrected, since_made),
+            uncorrected_lately=self._counted(total, handle, uncorrected, nvml.NVML_VOLATILE_ECC),
             remapped_rows=rows,
             repair_pending=bool(pending),
             repair_failed=bool(failed),

@@ -1,51 +1,31 @@
-"""GPUs as NVML shows them. The only module of the doctor that knows pynvml."""
-
-from typing import Any
+"""GPUs of the inventory as the doctor judges them."""
 
 from node.doctor.facts import Gpu, Gpus
+from node.inventory import NO_DRIVER, GpuInventory, machine_inventory
+
+_BYTES_PER_MIB = 2**20
 
 
 def read_gpus() -> Gpus:
     """GPUs of this machine; none where NVIDIA's driver is not installed."""
-    import pynvml
-
-    try:
-        pynvml.nvmlInit()
-    except (pynvml.NVMLError_LibraryNotFound, pynvml.NVMLError_DriverNotLoaded):
-        return Gpus()
-    except pynvml.NVMLError as error:
-        return Gpus(problem=str(error))
-    try:
-        devices = tuple(_gpu(index) for index in range(pynvml.nvmlDeviceGetCount()))
-        return Gpus(driver=_text(pynvml.nvmlSystemGetDriverVersion()), devices=devices)
-    except pynvml.NVMLError as error:
-        return Gpus(problem=str(error))
-    finally:
-        pynvml.nvmlShutdown()
+    return gpus_of(machine_inventory())
 
 
-def _gpu(index: int) -> Gpu:
-    import pynvml
+def gpus_of(found: GpuInventory) -> Gpus:
+    """The doctor's view of an inventory: a GPU that does not answer is a problem, a machine without a driver is none.
 
-    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    return Gpu(
-        index=index,
-        name=_text(pynvml.nvmlDeviceGetName(handle)),
-        memory_bytes=int(memory.total),
-        ecc_errors=_ecc_errors(handle),
+    Args:
+        found: what NVML told.
+    """
+    faults = [f"GPU {gpu.facts.index}: {gpu.fault}" for gpu in found.gpus if gpu.fault]
+    silent = found.reason if not found.driver and found.code != NO_DRIVER else ""
+    devices = tuple(
+        Gpu(
+            index=gpu.facts.index,
+            name=gpu.facts.name,
+            memory_bytes=gpu.facts.memory_mib * _BYTES_PER_MIB,
+            ecc_errors=gpu.errors.uncorrected_lately,
+        )
+        for gpu in found.gpus
     )
-
-
-def _ecc_errors(handle: Any) -> int | None:
-    import pynvml
-
-    kinds = pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, pynvml.NVML_VOLATILE_ECC
-    try:
-        return int(pynvml.nvmlDeviceGetTotalEccErrors(handle, *kinds))
-    except pynvml.NVMLError_NotSupported:
-        return None
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
+    return Gpus(driver=found.driver, devices=devices, problem="; ".join([silent] * bool(silent) + faults))

@@ -7,6 +7,8 @@ from typing import Any
 import pynvml
 import pytest
 
+from node.doctor.facts import Gpus
+from node.doctor.gpus import gpus_of
 from node.inventory import (
     Gpu,
     GpuErrors,
@@ -22,7 +24,7 @@ from node.testing import RecordedGpus
 MIB = 2**20
 DATA_CENTRE = Gpu(
     facts=GpuFacts(index=0, name="NVIDIA H100 80GB HBM3", uuid="GPU-0b0c", memory_mib=81_559),
-    errors=GpuErrors(corrected=3, uncorrected=0, remapped_rows=1, repair_pending=True),
+    errors=GpuErrors(corrected=3, uncorrected=2, uncorrected_lately=0, remapped_rows=1, repair_pending=True),
     processes=(GpuProcess(pid=4711, memory_mib=1024),),
 )
 CONSUMER = Gpu(
@@ -44,6 +46,7 @@ class Bindings:
     NVMLError = pynvml.NVMLError
     NVMLError_NotSupported = pynvml.NVMLError_NotSupported
     NVML_AGGREGATE_ECC = pynvml.NVML_AGGREGATE_ECC
+    NVML_VOLATILE_ECC = pynvml.NVML_VOLATILE_ECC
     NVML_MEMORY_ERROR_TYPE_CORRECTED = pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED
     NVML_MEMORY_ERROR_TYPE_UNCORRECTED = pynvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 
@@ -71,8 +74,9 @@ class Bindings:
 
     def nvmlDeviceGetTotalEccErrors(self, _handle: int, kind: int, counter: int) -> int:
         self._require(pynvml.NVML_ERROR_NOT_SUPPORTED, self._counts)
-        assert counter == pynvml.NVML_AGGREGATE_ECC
-        return 3 if kind == pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED else 0
+        if counter == pynvml.NVML_VOLATILE_ECC:
+            return 0
+        return 3 if kind == pynvml.NVML_MEMORY_ERROR_TYPE_CORRECTED else 2
 
     def nvmlDeviceGetRemappedRows(self, _handle: int) -> tuple[int, int, int, int]:
         self._require(pynvml.NVML_ERROR_NOT_SUPPORTED, self._counts)
@@ -102,6 +106,7 @@ def test_machine_without_a_driver_has_an_empty_inventory_that_says_why() -> None
 
     assert found.gpus == ()
     assert found.reason.startswith("NVML: ")
+    assert gpus_of(found) == Gpus(), "a machine without a driver is a CPU node, not a broken one"
 
 
 @pytest.mark.skipif(no_driver(), reason="this machine has no driver")
@@ -166,3 +171,13 @@ def test_every_call_of_the_reader_exists_in_the_bindings() -> None:
 
     assert calls
     assert all(callable(call) for call in calls)
+
+
+def test_doctor_when_a_gpu_or_all_of_nvml_does_not_answer_then_it_is_a_problem() -> None:
+    broken = GpuInventory(gpus=(), reason="NVML: Driver/library version mismatch", code="nvml_failed")
+    lost = gpus_of(GpuInventory(gpus=(DATA_CENTRE, LOST), driver="570"))
+
+    assert gpus_of(broken).problem == "NVML: Driver/library version mismatch"
+    assert lost.problem == "GPU 1: NVML: GPU is lost"
+    assert [device.ecc_errors for device in lost.devices] == [0, None]
+    assert gpus_of(GpuInventory(gpus=(), driver="570", reason="the driver sees no GPU")) == Gpus(driver="570")
