@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from node.model import AuditKey, ClaimKey, Own, PrepareClaim, StartAudit, View
 from swarm_chain.core.audits import is_audited
-from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.kinds import Category, WindowState
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.params import Params
 from swarm_chain.core.units import WindowId, epoch_of, window_id
@@ -51,18 +51,17 @@ def _preparations(view: View, own: Own) -> Iterator[PrepareClaim]:
 
 
 def _audits(view: View, own: Own, params: Params) -> Iterator[StartAudit]:
+    ask_for = {Category.MEMORY: params.memory.ask_for}
     for window in view.windows:
-        if not _takes_requests(window, view, params):
-            continue
         for key in _missing(window.window_id, own):
-            if claim_of(key) in own.prepared:
+            if claim_of(key) in own.prepared and _takes_requests(window, view, ask_for[key.category]):
                 yield StartAudit(key=key)
 
 
-def _takes_requests(window: WindowRecord, view: View, params: Params) -> bool:
+def _takes_requests(window: WindowRecord, view: View, ask_for: int) -> bool:
     if not is_audited(window.window_id) or window.state not in _AFTER_CLOSE:
         return False
-    return view.block.timestamp < window.closed_at + params.compute.open_for
+    return view.block.timestamp < window.closed_at + ask_for
 
 
 def _missing(window: WindowId, own: Own) -> Iterator[AuditKey]:

@@ -36,7 +36,11 @@ def auditors_of(network: Network, sight: Callable[[], Sight]) -> Mapping[Categor
         sight: the chain as the member sees it.
     """
     memory = MemoryAuditor(network, sight)
-    return {Category.MEMORY: Auditor(limit_ms=memory.limit_ms, has_openings=True, judge=memory.judge)}
+    return {
+        Category.MEMORY: Auditor(
+            ask_for=network.params.memory.ask_for, limit_ms=memory.limit_ms, has_openings=True, judge=memory.judge
+        )
+    }
 
 
 class MemoryAuditor:

@@ -29,7 +29,7 @@ from swarm_chain.core.audits import (
 )
 from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError
 from swarm_chain.core.kinds import Category, Outcome, WindowState
-from swarm_chain.core.model import ChainState, WindowRecord
+from swarm_chain.core.model import ChainState
 from swarm_chain.core.signing import require_signed_by
 from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature, WindowId, epoch_of
 
@@ -43,10 +43,12 @@ CRASHED = "judge_crashed"
 class Auditor:
     """How one category is audited.
 
-    `limit_ms` is how long a device may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings`
-    says whether the member draws from an answer; `judge` is pure and gives a finding on whatever a device sent.
+    `ask_for` is for how many seconds after a window's close a device may begin, so that all begin at about the same moment;
+    `limit_ms` how long it may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings` says
+    whether the member draws from an answer; `judge` is pure and gives a finding on whatever a device sent.
     """
 
+    ask_for: int
     limit_ms: Callable[[int], int]
     has_openings: bool
     judge: Callable[[Audit], AuditFinding]
@@ -83,7 +85,7 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
         raise InvalidInputError("nothing is claimed", code="bad_claim", fix="claim at least one unit")
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
-    _require_time(desk, request.window_id)
+    _require_time(desk, request.window_id, auditor.ask_for)
     draw = Hash32(auditing.entropy(DRAW_BYTES))
     begun = store.start_audit(desk.engine, _begin(request, draw, desk.instant))
     if begun.claim != request.claim:
@@ -136,7 +138,7 @@ def take_openings(auditing: Auditing, wanted: Hash32, openings: bytes) -> None:
     audit = _known(auditing, wanted)
     if not _auditor(auditing, audit.category).has_openings or audit.root is None:
         raise InvalidInputError("this audit has nothing to open now", code="no_draw", fix="answer it first")
-    _require_time(auditing.desk, audit.window_id)
+    _require_time(auditing.desk, audit.window_id, auditing.desk.network.params.compute.open_for)
     store.keep_openings(auditing.desk.engine, wanted, openings)
 
 
@@ -242,7 +244,7 @@ def _known(auditing: Auditing, wanted: Hash32) -> Audit:
     return audit
 
 
-def _require_time(desk: Desk, window_id: WindowId) -> WindowRecord:
+def _require_time(desk: Desk, window_id: WindowId, lasts_for: int) -> None:
     if not is_audited(window_id):
         raise InvalidInputError(
             "nobody is audited after the first window of an epoch",
@@ -250,6 +252,5 @@ def _require_time(desk: Desk, window_id: WindowId) -> WindowRecord:
             fix="prepare with its seed, ask after the windows that follow",
         )
     window = require_window(desk.sight(), window_id, WindowState.CLOSED, WindowState.DRAWN)
-    if desk.sight().now >= window.closed_at + desk.network.params.compute.open_for:
+    if desk.sight().now >= window.closed_at + lasts_for:
         raise wrong_state(window, "closed to audits", "closed")
-    return window

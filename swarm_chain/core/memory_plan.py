@@ -25,9 +25,8 @@ class MemoryParams:
     least_mib: int
     most_mib: int
     share_bps: Bps
-    build_for: int
     answer_ms: int
-    open_for: int
+    ask_for: int
 
 
 def planned_shape(params: MemoryParams, claimed_mib: int) -> MemoryShape:
@@ -75,7 +74,7 @@ def memory_rules(memory: MemoryParams) -> dict[str, bool]:
         <= least
         <= most
         <= MAX_ITEMS,
-        "an answer about memory needs time": min(memory.build_for, memory.answer_ms, memory.open_for) > 0,
+        "an answer about memory needs time": min(memory.ask_for, memory.answer_ms) > 0,
     }
 
 

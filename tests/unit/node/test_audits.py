@@ -17,7 +17,7 @@ from tests.node_world import OTHER_URL, PARAMS, URL, NodeWorld
 EPOCH = EpochNumber(3)
 FIRST, SECOND = window_id(EPOCH, 0), window_id(EPOCH, 1)
 SEED = Hash32(bytes(range(32)))
-CLOSED_AT, OPEN_FOR = 1000, PARAMS.compute.open_for
+CLOSED_AT, ASK_FOR = 1000, PARAMS.memory.ask_for
 
 
 def _window(number: WindowId, state: WindowState, closed_at: int = CLOSED_AT) -> WindowRecord:
@@ -86,7 +86,7 @@ def test_audit_when_a_run_is_under_way_on_the_device_then_it_waits() -> None:
     assert _steps(view, replace(READY, running=frozenset({(SECOND, 0)}))) == []
 
 
-@pytest.mark.parametrize(("now", "count"), [(CLOSED_AT + OPEN_FOR - 1, 2), (CLOSED_AT + OPEN_FOR, 0)])
+@pytest.mark.parametrize(("now", "count"), [(CLOSED_AT + ASK_FOR - 1, 2), (CLOSED_AT + ASK_FOR, 0)])
 def test_audit_when_members_take_no_requests_any_more_then_none(now: int, count: int) -> None:
     assert len(_steps(_view(_window(SECOND, WindowState.DRAWN), now=now), READY)) == count
 

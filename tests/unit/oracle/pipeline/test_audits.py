@@ -20,7 +20,7 @@ from swarm_chain.core.units import EpochNumber, Hash32, WindowId
 from swarm_chain.testing import FakeSigner
 from tests.member_world import ALICE, BOB, MemberWorld, other_domain
 
-LIMIT_MS, MOST = 500, 1000
+LIMIT_MS, MOST, ASK_FOR = 500, 1000, 5
 STRANGER = FakeSigner("stranger")
 
 
@@ -132,7 +132,7 @@ class Audited:
 
 @pytest.fixture
 def audited(world: MemberWorld) -> Audited:
-    auditor = Auditor(limit_ms=limit_ms, has_openings=True, judge=judge)
+    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=judge)
     return Audited(world=world, member=replace(world.member, entropy=Dice(), auditors={Category.MEMORY: auditor}))
 
 
@@ -218,7 +218,7 @@ def test_request_when_the_window_is_open_or_long_closed_then_refused(audited: Au
     assert audited.ask(audited.request(early))[0] == 503
 
     audited.world.close(early)
-    audited.world.chain.mine(seconds=audited.world.network.params.compute.open_for)
+    audited.world.chain.mine(seconds=ASK_FOR)
     audited.world.follow()
 
     status, said = audited.ask(audited.request(early))
@@ -303,7 +303,7 @@ def test_units_when_the_window_was_never_drawn_then_nobody_has_any(audited: Audi
 def test_judge_when_it_crashes_or_finds_too_much_then_never_more_than_was_claimed(
     audited: Audited, judging: object, reason: str, units: int
 ) -> None:
-    auditor = Auditor(limit_ms=limit_ms, has_openings=True, judge=judging)  # type: ignore[arg-type]  # one of two
+    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=judging)  # type: ignore[arg-type]  # one of two
     wrong = Audited(world=audited.world, member=replace(audited.member, auditors={Category.MEMORY: auditor}))
     wrong.play(wrong.request(wrong.window()))
 
