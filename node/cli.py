@@ -10,7 +10,6 @@ from node.service.cli import app as service_app
 from swarm_chain.cli.context import Session, session_of
 from swarm_chain.cli.output import facts, table
 from swarm_chain.cli.shared import TransactionCommand
-from swarm_chain.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from node.config import NodeSettings
@@ -68,43 +67,19 @@ def run(
 @app.command()
 def bench(
     ctx: typer.Context,
+    categories: Annotated[
+        list[str] | None, typer.Argument(help="compute memory training storage …; default: all.")
+    ] = None,
     preset: Annotated[str, typer.Option(help="minimal, cpu, gpu or gpu-large.")] = "cpu",
-    runs: Annotated[int, typer.Option(help="Runs of each backend; the shortest counts.", min=1, max=100)] = 3,
+    runs: Annotated[int, typer.Option(help="Compute runs of each backend; the shortest counts.", min=1, max=100)] = 3,
     device: Annotated[str, typer.Option(help="Device as torch names it: cpu, cuda:0, ...")] = "cpu",
+    folder: Folder = None,
 ) -> None:
-    """Measures this machine's exact int8 rate; needs no chain and sends nothing."""
-    from time import perf_counter_ns
-
-    from node.bench import PRESETS, bench_backends
-    from swarm_chain.reference.backends import candidates
+    """Measures what this machine can do; needs no chain and sends nothing. What nobody measured is never a zero."""
+    from node.suite.cli import plan_of, show_bench
 
     session = session_of(ctx)
-    if preset not in PRESETS:
-        raise InvalidInputError(f"no preset {preset!r}", fix=f"choose one of {', '.join(PRESETS)}", code="usage")
-    shape, threads = PRESETS[preset], _settings(session).threads
-    results = []
-    with session.output.progress(
-        f"known answers, then {runs} runs of m={shape.m} n={shape.n} T={shape.steps} a backend"
-    ):
-        for result in bench_backends(candidates(device, threads), shape, runs, perf_counter_ns):
-            results.append(result)
-            session.output.note(f"{result.backend}: {result.rate_mtops / 1000:.3f} TOPS in {result.best_ms} ms")
-    rows = [
-        (r.backend, "passed" if r.known_answers_passed else "FAILED", r.best_ms or "-", f"{r.rate_mtops / 1000:.3f}")
-        for r in results
-    ]
-    document = {
-        "preset": preset,
-        "m": shape.m,
-        "n": shape.n,
-        "steps": shape.steps,
-        "threads": threads,
-        "results": [
-            {"backend": r.backend, "knownAnswers": r.known_answers_passed, "bestMs": r.best_ms, "mtops": r.rate_mtops}
-            for r in results
-        ],
-    }
-    session.output.show(document, table("exact int8 rate", ("backend", "known answers", ">ms", ">TOPS"), rows))
+    show_bench(session, plan_of(_settings(session, node_folder=folder), preset, runs, device), categories or [])
 
 
 @app.command()

@@ -91,13 +91,35 @@ def test_status_while_an_agent_runs_reads_its_records(provider: CommandLine) -> 
 
 
 def test_bench_measures_every_backend_without_a_chain(swarm: CommandLine) -> None:
-    found = swarm.ask("node", "bench", "--preset", "minimal", "--runs", 1)
+    found = swarm.ask("node", "bench", "compute", "--preset", "minimal", "--runs", 1)
     assert {result["backend"] for result in found["results"]} == {"numpy", "torch-cpu"}
     assert all(result["knownAnswers"] and result["mtops"] > 0 for result in found["results"])
 
 
-def test_bench_of_an_unknown_preset_is_refused(swarm: CommandLine) -> None:
-    assert swarm.ask("node", "bench", "--preset", "huge", code=2)["error"] == "usage"
+def test_bench_names_every_metric_and_none_that_was_not_measured_has_a_value(swarm: CommandLine) -> None:
+    found = swarm.ask("node", "bench", "--preset", "minimal", "--runs", 1)["metrics"]
+
+    measured = {(one["category"], one["name"]) for one in found if one["value"] is not None}
+    assert {("compute", "int8 rate"), ("memory", "set read"), ("training", "throughput")} <= measured
+    assert ("storage", "audited reads") in measured
+    categories = {one["category"] for one in found}
+    assert categories == {"compute", "memory", "training", "storage", "inference", "network", "availability"}
+    for one in found:
+        assert all(one[name] for name in ("unit", "method", "measuredBy")), one
+        assert (one["value"] is None) == bool(one["problem"]), one
+        assert one["value"] is None or one["value"] > 0, one
+
+
+def test_bench_of_chosen_categories_measures_no_other(swarm: CommandLine) -> None:
+    found = swarm.ask("node", "bench", "storage", "network")
+
+    assert {one["category"] for one in found["metrics"]} == {"storage", "network"}
+    assert found["results"] == []
+
+
+@pytest.mark.parametrize("arguments", [("--preset", "huge"), ("telepathy",)])
+def test_bench_of_something_unknown_is_refused(swarm: CommandLine, arguments: tuple[str, ...]) -> None:
+    assert swarm.ask("node", "bench", *arguments, code=2)["error"] == "usage"
 
 
 def test_run_without_a_key_ends_before_anything_starts(connected: CommandLine) -> None:

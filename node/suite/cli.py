@@ -1,0 +1,103 @@
+"""What `swarm node bench` shows."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import gettempdir
+from time import perf_counter_ns
+
+from node.bench import PRESETS, BackendResult, bench_backends
+from node.config import NodeSettings
+from node.suite import local
+from node.suite.metrics import Bench, Metric
+from node.suite.others import metrics_of_others
+from swarm_chain.cli.context import Session
+from swarm_chain.cli.output import table
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.reference.backends import candidates
+
+LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
+    "memory": local.memory_metrics,
+    "training": local.training_metrics,
+    "storage": local.storage_metrics,
+}
+OTHERS = ("inference", "network", "availability")
+CATEGORIES = ("compute", *LOCAL, *OTHERS)
+
+
+def plan_of(settings: NodeSettings, preset: str, runs: int, device: str) -> Bench:
+    """How to measure on this machine.
+
+    Raises:
+        InvalidInputError: no such preset.
+    """
+    if preset not in PRESETS:
+        raise InvalidInputError(f"no preset {preset!r}", fix=f"choose one of {', '.join(PRESETS)}", code="usage")
+    folder = settings.folder if settings.folder.is_dir() else Path(gettempdir())
+    return Bench(
+        shape=PRESETS[preset],
+        runs=runs,
+        device=device,
+        threads=settings.threads,
+        folder=folder,
+        clock_ns=perf_counter_ns,
+    )
+
+
+def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
+    """Measures the wanted categories, one after the other, and shows every metric with unit, method and who measures it.
+
+    Args:
+        session: where progress and table go.
+        bench: how to measure.
+        wanted: categories; empty means all.
+
+    Raises:
+        InvalidInputError: there is no such category.
+    """
+    unknown = [name for name in wanted if name not in CATEGORIES]
+    if unknown:
+        raise InvalidInputError(f"no category {unknown[0]!r}", fix=f"choose of {', '.join(CATEGORIES)}", code="usage")
+    metrics: list[Metric] = []
+    backends: list[BackendResult] = []
+    for category in CATEGORIES:
+        if not wanted or category in wanted:
+            with session.output.progress(f"measuring {category}"):
+                metrics += measured(bench, category, backends)
+    for one in backends:
+        said = f"{one.rate_mtops / 1000:.3f} TOPS in {one.best_ms} ms" if one.known_answers_passed else "wrong answers"
+        session.output.note(f"{one.backend}: {said}")
+    shape = bench.shape
+    document = {
+        "m": shape.m,
+        "n": shape.n,
+        "steps": shape.steps,
+        "threads": bench.threads,
+        "metrics": [one.as_dict() for one in metrics],
+        "results": [
+            {"backend": r.backend, "knownAnswers": r.known_answers_passed, "bestMs": r.best_ms, "mtops": r.rate_mtops}
+            for r in backends
+        ],
+    }
+    columns = ("category", "metric", ">value", "unit", "method", "who measures")
+    session.output.show(document, table("what this machine can do", columns, [_row(one) for one in metrics]))
+
+
+def measured(bench: Bench, category: str, backends: list[BackendResult]) -> list[Metric]:
+    """Metrics of one category.
+
+    Args:
+        bench: how to measure.
+        category: one of CATEGORIES.
+        backends: takes what was found of each compute backend.
+    """
+    if category in LOCAL:
+        return list(LOCAL[category](bench))
+    if category in OTHERS:
+        return list(metrics_of_others(category))
+    backends += bench_backends(candidates(bench.device, bench.threads), bench.shape, bench.runs, bench.clock_ns)
+    return list(local.compute_metrics(bench, backends))
+
+
+def _row(one: Metric) -> tuple[object, ...]:
+    value = f"{one.value:,}" if one.value is not None else "-"
+    return one.category, one.name, value, one.unit, one.problem or one.method, one.measured_by

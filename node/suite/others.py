@@ -1,0 +1,30 @@
+"""Metrics no machine can measure of itself: they need customers' requests, peers or time."""
+
+from collections.abc import Iterator
+
+from node.suite.metrics import MEMBERS, PEERS, Metric
+
+NOT_BUILT = "not built: no member probes it yet"
+NEEDS_PEERS = "not built: needs drawn peers"
+
+# category, name, unit, method, who measures, why not here
+_ROWS = (
+    ("inference", "latency p50", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
+    ("inference", "latency p95", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
+    ("inference", "latency p99", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
+    ("inference", "time to first token", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
+    ("inference", "concurrency", "requests/s", "open-loop load up to the knee", MEMBERS, NOT_BUILT),
+    ("network", "bandwidth up", "bit/s", "iperf3 with drawn peers; storage uploads", PEERS, NEEDS_PEERS),
+    ("network", "bandwidth down", "bit/s", "iperf3 with drawn peers; storage uploads", PEERS, NEEDS_PEERS),
+    ("network", "latency", "us", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
+    ("network", "jitter", "us", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
+    ("network", "loss", "ppm", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
+    ("availability", "uptime", "bps", "heartbeats and unannounced windows", MEMBERS, "see `swarm rewards explain`"),
+)
+
+
+def metrics_of_others(category: str) -> Iterator[Metric]:
+    """Metrics of a category that others measure, each with the reason why it has no value here."""
+    for of, name, unit, method, by, problem in _ROWS:
+        if of == category:
+            yield Metric(category=of, name=name, unit=unit, method=method, measured_by=by, problem=problem)
