@@ -6,11 +6,11 @@ first window of the epoch closed --PrepareClaim--> ready --another window closed
 from collections.abc import Iterator
 
 from node.model import AuditKey, ClaimKey, Own, PrepareClaim, StartAudit, View
-from swarm_chain.core.audits import is_audited
+from swarm_chain.core.audits import first_window, is_audited
 from swarm_chain.core.kinds import Category, WindowState
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.params import Params
-from swarm_chain.core.units import WindowId, epoch_of, window_id
+from swarm_chain.core.units import WindowId
 
 _AFTER_CLOSE = (WindowState.CLOSED, WindowState.DRAWN)
 
@@ -36,8 +36,7 @@ def audit_steps(view: View, own: Own, params: Params) -> Iterator[PrepareClaim |
 
 def claim_of(key: AuditKey) -> ClaimKey:
     """What an audit is about: the claim prepared with the seed of the epoch's first window."""
-    first = window_id(epoch_of(key.window_id), 0)
-    return ClaimKey(window_id=first, device=key.device, category=key.category)
+    return ClaimKey(window_id=first_window(key.window_id), device=key.device, category=key.category)
 
 
 def _preparations(view: View, own: Own) -> Iterator[PrepareClaim]:

@@ -56,7 +56,8 @@ class HeldMemory:
         if device in self._held and self._held[device].epoch == asked:
             return
         self._held.pop(device, None)  # first: there is no room for two
-        cache = build_cache(asked, self._shape)
+        shared = (dataset.cache for dataset in self._held.values() if dataset.epoch == asked)
+        cache = next(shared, None) or build_cache(asked, self._shape)
         self._held[device] = hold(cache, asked, self._claim.node, device, self._shape)
 
     def answer(self, question: AuditQuestion) -> Hash32:

@@ -5,7 +5,7 @@ bundle --medians--> elapsed, availability, findings, proven units, services
 both --judge_windows--> verdicts                           findings + receipts --> judged jobs
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from oracle.consensus.medians import (
@@ -26,7 +26,7 @@ from swarm_chain.core.kinds import Outcome, WindowState
 from swarm_chain.core.model import ChainState, Commitment, Proof, WindowRecord
 from swarm_chain.core.rowchain import Compute, NumpyCompute
 from swarm_chain.core.signing import domain_separator
-from swarm_chain.core.units import WindowId, epoch_of
+from swarm_chain.core.units import EpochNumber, WindowId, epoch_of
 
 _REFERENCE = NumpyCompute()
 
@@ -89,16 +89,21 @@ def counted_windows(state: ChainState, bundle: Bundle, network: Network) -> tupl
         bundle: the commitments.
         network: end of the epoch and time to open.
     """
-    last_close = network.epoch_end(bundle.epoch) - network.params.compute.open_for
     by_window = _by_window(bundle)
     return tuple(
         record
-        for record in state.windows
-        if epoch_of(record.window_id) == bundle.epoch
-        and record.state is WindowState.DRAWN
-        and record.closed_at <= last_close
-        and commitments_root(by_window.get(record.window_id, {}).values()) == record.commitments_root
+        for record in drawn_in_time(state, bundle.epoch, network)
+        if commitments_root(by_window.get(record.window_id, {}).values()) == record.commitments_root
     )
+
+
+def drawn_in_time(state: ChainState, epoch: EpochNumber, network: Network) -> Iterator[WindowRecord]:
+    """Give the windows of an epoch whose rows were drawn, and that nodes had their full time to open before it ended."""
+    last_close = network.epoch_end(epoch) - network.params.compute.open_for
+    for record in state.windows:
+        drawn = epoch_of(record.window_id) == epoch and record.state is WindowState.DRAWN
+        if drawn and record.closed_at <= last_close:
+            yield record
 
 
 def _member_equivocations(bundle: Bundle) -> tuple[MemberEquivocation, ...]:

@@ -1,6 +1,6 @@
 """How a member audits each category: how long a claim may take, and what an answer is worth."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from oracle.judge.memory import MemoryCase, MemoryVerdict, judge_memory
@@ -9,6 +9,7 @@ from oracle.pipeline.audits import Auditor
 from oracle.pipeline.sight import Sight
 from oracle.publish import fields as f
 from oracle.store.audits import Audit, AuditFinding
+from swarm_chain.core.audits import first_window
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.memory import (
@@ -22,7 +23,7 @@ from swarm_chain.core.memory import (
 )
 from swarm_chain.core.memory_plan import planned_shape
 from swarm_chain.core.memoryset import MemoryCache, build_cache
-from swarm_chain.core.units import WindowId, epoch_of, window_id
+from swarm_chain.core.units import Hash32, WindowId, epoch_of
 
 MAX_PATH = 32
 OTHER_CLOCK = "other_clock"
@@ -59,12 +60,27 @@ class MemoryAuditor:
         planned_shape(self._network.params.memory, claim)
         return self._network.params.memory.answer_ms
 
-    def judge(self, audit: Audit) -> AuditFinding:
-        """What an answered and opened audit is worth, in MiB.
+    def judge(self, audits: Sequence[Audit]) -> tuple[AuditFinding, ...]:
+        """What answered and opened audits are worth, in MiB; lanes of one epoch walk side by side.
 
         Raises:
-            UnavailableError: the epoch's first window is not known here.
+            UnavailableError: the first window of an epoch is not known here.
         """
+        found: dict[Hash32, AuditFinding] = {}
+        cases: dict[MemoryEpoch, dict[Hash32, MemoryCase]] = {}
+        for audit in audits:
+            made = self._case(audit)
+            if isinstance(made, MemoryCase):
+                cases.setdefault(made.challenge.epoch, {})[audit.audit_id] = made
+            else:
+                found[audit.audit_id] = made
+        memory = self._network.params.memory
+        for epoch, asked in cases.items():
+            cache = _cache(epoch, planned_shape(memory, memory.least_mib))  # the cache is the same for every claim
+            found |= zip(asked, map(_finding, judge_memory(cache, list(asked.values()))), strict=True)
+        return tuple(found[audit.audit_id] for audit in audits)
+
+    def _case(self, audit: Audit) -> MemoryCase | AuditFinding:
         if audit.root is None or audit.openings is None:
             return AuditFinding(outcome=Outcome.MISSING, reason="no_proof")
         if audit.elapsed_ms is None:
@@ -75,7 +91,7 @@ class MemoryAuditor:
         except InvalidInputError:
             return AuditFinding(outcome=Outcome.FAILED, reason="malformed")
         memory = self._network.params.memory
-        case = MemoryCase(
+        return MemoryCase(
             challenge=challenge,
             draw_seed=audit.draw,
             draws=memory.draws,
@@ -84,8 +100,6 @@ class MemoryAuditor:
             commitment=MemoryCommitment(challenge=challenge, root=audit.root),
             proof=MemoryProof(challenge=challenge, root=audit.root, openings=openings),
         )
-        (verdict,) = judge_memory(_cache(challenge.epoch, challenge.shape), [case])
-        return _finding(verdict)
 
     def _challenge(self, audit: Audit) -> MemoryChallenge:
         return MemoryChallenge(
@@ -98,7 +112,7 @@ class MemoryAuditor:
 
     def _epoch(self, window: WindowId) -> MemoryEpoch:
         epoch = epoch_of(window)
-        first = next((w for w in self._sight().state.windows if w.window_id == window_id(epoch, 0)), None)
+        first = next((w for w in self._sight().state.windows if w.window_id == first_window(window)), None)
         if first is None:
             raise UnavailableError(f"epoch {epoch} has no first window here", code="no_epoch_seed")
         return MemoryEpoch(
@@ -124,9 +138,7 @@ def _read_opening(value: object, where: str) -> LaneOpening:
     )
 
 
-@lru_cache(
-    maxsize=1
-)  # as large as the numbers say: 256 MiB on mainnet; the audits of an epoch come one after the other
+@lru_cache(maxsize=1)  # 256 MiB on mainnet, and the audits of one epoch come after those of the other
 def _cache(epoch: MemoryEpoch, shape: MemoryShape) -> MemoryCache:
     return build_cache(epoch, shape)
 

@@ -7,11 +7,12 @@ least of all windows of the epoch, so that it has to have it all the time. Sourc
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
 
+from oracle.consensus.facts import drawn_in_time
 from oracle.model import Measurement, Network
 from oracle.pipeline.desk import Desk, require_node, require_window, wrong_state
 from oracle.store import audits as store
@@ -23,19 +24,21 @@ from swarm_chain.core.audits import (
     AuditRequest,
     answer_digest,
     audit_id,
+    first_window,
     is_audited,
     nonce_of,
     request_digest,
 )
-from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError
+from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.kinds import Category, Outcome, WindowState
 from swarm_chain.core.model import ChainState
 from swarm_chain.core.signing import require_signed_by
-from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature, WindowId, epoch_of
+from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature, WindowId
 
 log = structlog.get_logger()
 
 JUDGED_AT_ONCE = 64
+_AFTER_CLOSE = (WindowState.CLOSED, WindowState.DRAWN)
 CRASHED = "judge_crashed"
 
 
@@ -45,13 +48,13 @@ class Auditor:
 
     `ask_for` is for how many seconds after a window's close a device may begin, so that all begin at about the same moment;
     `limit_ms` how long it may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings` says
-    whether the member draws from an answer; `judge` is pure and gives a finding on whatever a device sent.
+    whether the member draws from an answer; `judge` is pure and gives a finding on each of many audits, whatever devices sent.
     """
 
     ask_for: int
     limit_ms: Callable[[int], int]
     has_openings: bool
-    judge: Callable[[Audit], AuditFinding]
+    judge: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +153,13 @@ def judge_audits(auditing: Auditing) -> tuple[tuple[Audit, AuditFinding], ...]:
     """
     engine = auditing.desk.engine
     closed = [category for category, auditor in auditing.auditors.items() if not auditor.has_openings]
-    judged = []
-    for audit in store.unjudged(engine, closed, JUDGED_AT_ONCE):
-        found = _judged(auditing, audit)
+    waiting = store.unjudged(engine, closed, JUDGED_AT_ONCE)
+    judged: list[tuple[Audit, AuditFinding]] = []
+    for category, auditor in auditing.auditors.items():
+        together = [audit for audit in waiting if audit.category is category]
+        judged += _judged(auditor, together) if together else ()
+    for audit, found in judged:
         store.keep_finding(engine, audit.audit_id, found)
-        judged.append((audit, found))
     return tuple(judged)
 
 
@@ -172,7 +177,7 @@ def audit_measurements(
     Returns:
         One measurement for every node that asked to be audited, also where it proved nothing.
     """
-    windows = _counted(network, state, epoch)
+    windows = [one.window_id for one in drawn_in_time(state, epoch, network) if is_audited(one.window_id)]
     proven: defaultdict[tuple[Address, Category], defaultdict[int, dict[WindowId, int]]]
     proven = defaultdict(lambda: defaultdict(dict))
     for audit in store.audits_in(auditing.desk.engine, windows):
@@ -188,28 +193,22 @@ def _least(units: Mapping[WindowId, int], windows: Sequence[WindowId]) -> int:
     return min(units.get(window, 0) for window in windows)
 
 
-def _counted(network: Network, state: ChainState, epoch: EpochNumber) -> tuple[WindowId, ...]:
-    last_close = network.epoch_end(epoch) - network.params.compute.open_for
-    return tuple(
-        window.window_id
-        for window in state.windows
-        if epoch_of(window.window_id) == epoch
-        and is_audited(window.window_id)
-        and window.state is WindowState.DRAWN
-        and window.closed_at <= last_close
-    )
-
-
-def _judged(auditing: Auditing, audit: Audit) -> AuditFinding:
+def _judged(auditor: Auditor, audits: Sequence[Audit]) -> Iterator[tuple[Audit, AuditFinding]]:
+    """Findings on audits of one category; where the judge stumbles over all of them together, over each alone."""
     try:
-        found = _auditor(auditing, audit.category).judge(audit)
-    except SwarmError as error:
-        log.error("audit_judge_refused", node=audit.node, category=audit.category, code=error.code)
-        return AuditFinding(outcome=Outcome.FAILED, reason=error.code)
+        found = auditor.judge(audits)
+    except UnavailableError as error:
+        log.warning("audits_not_judged", audits=len(audits), code=error.code, reason=error.message)
+        return  # this member's own trouble is nobody's failure; it judges them when that is over
     except Exception as error:  # a judge that crashes must not pass anybody, nor keep the others waiting
-        log.error("audit_judge_crashed", node=audit.node, category=audit.category, exc_info=error)
-        return AuditFinding(outcome=Outcome.FAILED, reason=CRASHED)
-    return replace(found, units=min(found.units, audit.claim) if found.outcome is Outcome.PASSED else 0)
+        if len(audits) > 1:
+            for audit in audits:
+                yield from _judged(auditor, [audit])
+            return
+        log.error("audit_judge_crashed", node=audits[0].node, category=audits[0].category, exc_info=error)
+        found = (AuditFinding(outcome=Outcome.FAILED, reason=CRASHED),)
+    for audit, one in zip(audits, found, strict=True):
+        yield audit, replace(one, units=min(one.units, audit.claim) if one.outcome is Outcome.PASSED else 0)
 
 
 def _begin(request: AuditRequest, draw: Hash32, now: Instant) -> Audit:
@@ -251,6 +250,8 @@ def _require_time(desk: Desk, window_id: WindowId, lasts_for: int) -> None:
             code="no_audit",
             fix="prepare with its seed, ask after the windows that follow",
         )
-    window = require_window(desk.sight(), window_id, WindowState.CLOSED, WindowState.DRAWN)
+    # Without it nobody could have prepared, and nobody could judge.
+    require_window(desk.sight(), first_window(window_id), WindowState.OPEN, *_AFTER_CLOSE)
+    window = require_window(desk.sight(), window_id, *_AFTER_CLOSE)
     if desk.sight().now >= window.closed_at + lasts_for:
         raise wrong_state(window, "closed to audits", "closed")

@@ -42,7 +42,12 @@ class AuditAnswer:
 
 def is_audited(window: WindowId) -> bool:
     """Whether devices are audited after a window: after every one but the first of an epoch, whose seed they prepare with."""
-    return window != window_id(epoch_of(window), 0)
+    return window != first_window(window)
+
+
+def first_window(window: WindowId) -> WindowId:
+    """First window of an epoch, by any of its windows."""
+    return window_id(epoch_of(window), 0)
 
 
 def category_number(category: Category) -> int:

@@ -11,7 +11,16 @@ from node.model import AuditKey, ClaimKey, Own, PrepareClaim, StartAudit, View
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, WindowState
 from swarm_chain.core.model import BlockRef, WindowRecord
-from swarm_chain.core.units import BlockNumber, EpochNumber, Hash32, ProviderId, Timestamp, WindowId, window_id
+from swarm_chain.core.units import (
+    ZERO_ADDRESS,
+    BlockNumber,
+    EpochNumber,
+    Hash32,
+    ProviderId,
+    Timestamp,
+    WindowId,
+    window_id,
+)
 from tests.node_world import OTHER_URL, PARAMS, URL, NodeWorld
 
 EPOCH = EpochNumber(3)
@@ -26,7 +35,7 @@ def _window(number: WindowId, state: WindowState, closed_at: int = CLOSED_AT) ->
 
 def _view(*windows: WindowRecord, now: int = CLOSED_AT) -> View:
     block = BlockRef(number=BlockNumber(9), hash=Hash32(bytes(32)), timestamp=Timestamp(now))
-    return View(block=block, node=NodeWorld.__name__, provider_id=ProviderId(1), windows=windows)  # type: ignore[arg-type]  # not read
+    return View(block=block, node=ZERO_ADDRESS, provider_id=ProviderId(1), windows=windows)
 
 
 OWN = Own(now_ms=0, members=(URL, OTHER_URL), claims=(Category.MEMORY,))
@@ -167,7 +176,7 @@ def test_agent_when_a_member_is_away_then_the_other_one_audits_and_it_is_asked_a
 
 
 def test_claim_when_out_of_bounds_then_refused_at_once() -> None:
-    claim = MemoryClaim(chain_id=1, beacon="0x" + "00" * 20, node="0x" + "00" * 20, claim_mib=1, params=PARAMS.memory)  # type: ignore[arg-type]  # not read
+    claim = MemoryClaim(chain_id=1, beacon=ZERO_ADDRESS, node=ZERO_ADDRESS, claim_mib=1, params=PARAMS.memory)
 
     with pytest.raises(InvalidInputError) as caught:
         HeldMemory(claim)

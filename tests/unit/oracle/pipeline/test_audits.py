@@ -1,5 +1,6 @@
 """Audits: the clock starts once and stops once, what is drawn comes after the answer, and nothing but honest work counts."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -13,7 +14,7 @@ from oracle.pipeline.member import Member
 from oracle.store.audits import Audit, AuditFinding, audit_of
 from swarm_chain.core.audits import AuditAnswer, AuditRequest, answer_hash, audit_id, request_hash
 from swarm_chain.core.encoding import hash_from_hex, keccak
-from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.messages import Json
 from swarm_chain.core.units import EpochNumber, Hash32, WindowId
@@ -31,7 +32,12 @@ def limit_ms(claim: int) -> int:
     return LIMIT_MS
 
 
-def judge(audit: Audit) -> AuditFinding:
+def judge(audits: Sequence[Audit]) -> tuple[AuditFinding, ...]:
+    """A finding on each."""
+    return tuple(map(_judge, audits))
+
+
+def _judge(audit: Audit) -> AuditFinding:
     """The smallest thing that is audited: the answer is a hash of the nonce and the draw has to be shown."""
     if audit.openings is None or audit.draw.hex() not in audit.openings.decode():
         return AuditFinding(outcome=Outcome.FAILED, reason="not_shown")
@@ -42,14 +48,16 @@ def judge(audit: Audit) -> AuditFinding:
     return AuditFinding(outcome=Outcome.PASSED, units=audit.claim)
 
 
-def stumble(_: Audit) -> AuditFinding:
-    """A judge with a mistake in it."""
-    raise ZeroDivisionError
+def stumble(audits: Sequence[Audit]) -> tuple[AuditFinding, ...]:
+    """A judge with a mistake in it, which alice's answers bring to light."""
+    if any(audit.node == ALICE.address for audit in audits):
+        raise ZeroDivisionError
+    return judge(audits)
 
 
-def boast(audit: Audit) -> AuditFinding:
+def boast(audits: Sequence[Audit]) -> tuple[AuditFinding, ...]:
     """A judge that finds more than was claimed."""
-    return AuditFinding(outcome=Outcome.PASSED, units=audit.claim + 1)
+    return tuple(AuditFinding(outcome=Outcome.PASSED, units=audit.claim + 1) for audit in audits)
 
 
 @dataclass(slots=True)
@@ -76,7 +84,9 @@ class Audited:
         self.client = TestClient(app, raise_server_exceptions=False)
 
     def window(self, number: int = 1) -> WindowId:
-        """A window that just closed."""
+        """A window that just closed; the epoch's first one was open before."""
+        if number == 1:
+            self.world.close(self.world.open(0))
         window = self.world.open(number)
         self.world.close(window)
         return window
@@ -214,6 +224,7 @@ def test_request_when_signed_for_another_chain_then_refused(audited: Audited) ->
 
 
 def test_request_when_the_window_is_open_or_long_closed_then_refused(audited: Audited) -> None:
+    audited.world.open(0)
     early = audited.world.open(1)
     assert audited.ask(audited.request(early))[0] == 503
 
@@ -301,9 +312,9 @@ def test_units_when_the_window_was_never_drawn_then_nobody_has_any(audited: Audi
 
 @pytest.mark.parametrize(("judging", "reason", "units"), [(stumble, CRASHED, 0), (boast, "", 100)])
 def test_judge_when_it_crashes_or_finds_too_much_then_never_more_than_was_claimed(
-    audited: Audited, judging: object, reason: str, units: int
+    audited: Audited, judging: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]], reason: str, units: int
 ) -> None:
-    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=judging)  # type: ignore[arg-type]  # one of two
+    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=judging)
     wrong = Audited(world=audited.world, member=replace(audited.member, auditors={Category.MEMORY: auditor}))
     wrong.play(wrong.request(wrong.window()))
 
@@ -311,6 +322,42 @@ def test_judge_when_it_crashes_or_finds_too_much_then_never_more_than_was_claime
 
     assert (found.reason, found.units) == (reason, units)
     assert judge_audits(wrong.member.auditing) == ()
+
+
+def test_judge_when_one_answer_makes_it_crash_then_the_others_are_judged_all_the_same(audited: Audited) -> None:
+    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=stumble)
+    wrong = Audited(world=audited.world, member=replace(audited.member, auditors={Category.MEMORY: auditor}))
+    window = wrong.window()
+    wrong.play(wrong.request(window))
+    wrong.play(wrong.request(window, node=BOB.address), BOB)
+
+    found = {audit.node: one.reason for audit, one in judge_audits(wrong.member.auditing)}
+
+    assert found == {ALICE.address: CRASHED, BOB.address: ""}
+
+
+def test_judge_when_the_member_itself_lacks_something_then_nobody_has_failed_and_it_judges_later(
+    audited: Audited,
+) -> None:
+    def away(_: Sequence[Audit]) -> tuple[AuditFinding, ...]:
+        raise UnavailableError("the chain is away")
+
+    auditor = Auditor(ask_for=ASK_FOR, limit_ms=limit_ms, has_openings=True, judge=away)
+    waiting = Audited(world=audited.world, member=replace(audited.member, auditors={Category.MEMORY: auditor}))
+    waiting.play(waiting.request(waiting.window()))
+
+    assert judge_audits(waiting.member.auditing) == ()
+    ((_, found),) = judge_audits(audited.member.auditing)
+    assert found.outcome is Outcome.PASSED
+
+
+def test_request_when_the_first_window_of_the_epoch_was_never_opened_then_refused(audited: Audited) -> None:
+    window = audited.world.open(1)
+    audited.world.close(window)
+
+    status, said = audited.ask(audited.request(window))
+
+    assert (status, said["error"]) == (404, "unknown_window")
 
 
 def test_audit_id_when_anything_differs_then_another_one(audited: Audited) -> None:

@@ -172,6 +172,7 @@ def test_memory_when_a_byte_of_it_changed_then_the_device_itself_refuses_to_answ
 
 
 def test_claim_when_out_of_bounds_then_the_member_refuses_it(world: MemberWorld) -> None:
+    world.close(world.open(0))
     window = world.open(1)
     world.close(window)
     key = AuditKey(window_id=window, device=0, category=Category.MEMORY, member="this one")
@@ -185,6 +186,7 @@ def test_claim_when_out_of_bounds_then_the_member_refuses_it(world: MemberWorld)
 
 
 def test_nonce_when_shown_then_the_hash_of_the_draw(world: MemberWorld) -> None:
+    world.close(world.open(0))
     window = world.open(1)
     world.close(window)
     request = AuditRequest(
