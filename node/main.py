@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from node.agent import Agent
+from node.audits.claims import ClaimGrounds, auditees
 from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
 from node.config import NodeSettings, prepare_ray_environment, read_private
@@ -80,7 +81,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
             signer=signer,
             devices=devices,
             tracer=row_tracer(settings),
-            auditees=auditees(settings, signer.address),
+            auditees=auditees(claim_grounds(settings, signer.address)),
         )
         parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
@@ -175,26 +176,10 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
     return RayDevices(options, randbelow)
 
 
-def auditees(settings: NodeSettings, node: Address) -> Mapping[Category, Auditee]:
-    """What each device of this machine claims beside its rate; Ray must be connected.
-
-    Raises:
-        InvalidInputError: a claim that nobody can make.
-    """
-    if not settings.memory_mib:
-        return {}
-    from node.audits.actor import RayAuditee
-    from node.audits.memory import HeldMemory, MemoryClaim
-
+def claim_grounds(settings: NodeSettings, node: Address) -> ClaimGrounds:
+    """What this machine's claims are made from; Ray must be connected."""
     deployment = node_deployment(settings)
-    claim = MemoryClaim(
-        chain_id=deployment.chain_id,
-        beacon=deployment.contracts["ChallengeBeacon"],
-        node=node,
-        claim_mib=settings.memory_mib,
-        params=load_params(deployment.params).memory,
-    )
-    return {Category.MEMORY: RayAuditee(partial(HeldMemory, claim))}
+    return ClaimGrounds(settings=settings, node=node, deployment=deployment, params=load_params(deployment.params))
 
 
 def _audits(parts: Parts, deployment: Deployment, members: Mapping[str, Member]) -> AuditRunner:

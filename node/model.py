@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from swarm_chain.core.audits import PER_DEVICE
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape
 from swarm_chain.core.kinds import Category, JobKind, JobState
 from swarm_chain.core.model import BlockRef, Receipt, SignedCommitment, WindowRecord
@@ -128,6 +129,14 @@ class AuditKey:
     member: str
 
 
+Lane = tuple[int, Category | None]  # where one thing is done at a time: a device, or what the machine has one of
+
+
+def lane_of(key: ClaimKey | AuditKey) -> Lane:
+    """Lane of a claim or an audit: all that needs a device shares its lane; disk and network have lanes of their own."""
+    return (key.device, None) if key.category in PER_DEVICE else (key.device, key.category)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
     """What the agent remembers and what runs at the moment.
@@ -135,7 +144,7 @@ class Own:
     `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for. `sending` are purposes of
     transactions under way; `tracing`, `traced` and `given_up` are accusations whose row is computed again, is at hand, or
     turned out to be indefensible. `claims` are the categories this node is audited in, `prepared` and `audited` what
-    was done for them, `auditing` the devices at it.
+    was done for them, `auditing` the lanes at it.
     """
 
     now_ms: int
@@ -160,7 +169,7 @@ class Own:
     claims: tuple[Category, ...] = ()
     prepared: frozenset[ClaimKey] = frozenset()
     audited: frozenset[AuditKey] = frozenset()
-    auditing: frozenset[int] = frozenset()
+    auditing: frozenset[Lane] = frozenset()
     draining: bool = False
 
 

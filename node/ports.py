@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from node.model import DevicePlan, PrepareClaim, StartAudit
+from node.model import DevicePlan, Lane, PrepareClaim, StartAudit
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.errors import SwarmError
@@ -122,9 +122,12 @@ class FinishedAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditQuestion:
-    """What a device is asked: to work with what it has prepared under a member's nonce."""
+    """What a device is asked by a member: to work under its nonce with what it has prepared, which is what it claimed."""
 
+    audit_id: Hash32
+    member: Address
     device: int
+    claim: int
     nonce: Hash32
 
 
@@ -151,9 +154,8 @@ class OracleAudits(Protocol):
 class Auditee(Protocol):
     """What each device of this node has in one category."""
 
-    @property
-    def claim(self) -> int:
-        """Units a device claims."""
+    def claim(self, member: Address) -> int:
+        """Units a device claims before a member; 0 is nothing, and then it is not asked to be audited."""
         ...
 
     def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:
@@ -182,8 +184,8 @@ class Audits(Protocol):
         ...
 
     @property
-    def busy(self) -> frozenset[int]:
-        """Devices with something under way."""
+    def busy(self) -> frozenset[Lane]:
+        """What something is under way on."""
         ...
 
     def start(self, action: PrepareClaim | StartAudit) -> None:

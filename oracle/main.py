@@ -23,7 +23,7 @@ from oracle.config import OracleSettings
 from oracle.cron import start_cron
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive, PlansInForce
-from oracle.pipeline.auditors import auditors_of
+from oracle.pipeline.auditors import Grounds, auditors_of
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -249,7 +249,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
-        auditors=auditors_of(network, lambda: follower.sight),
+        auditors=auditors_of(Grounds(network=network, sight=lambda: follower.sight, engine=engine)),
         signer=signer,
         sender=sender,
     )

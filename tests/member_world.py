@@ -10,7 +10,7 @@ from node import wire
 from oracle.api.app import create_app
 from oracle.model import Network, network_of
 from oracle.pipeline.archive import Archive
-from oracle.pipeline.auditors import auditors_of
+from oracle.pipeline.auditors import Grounds, auditors_of
 from oracle.pipeline.backlog import Sender
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
@@ -255,7 +255,7 @@ class MemberWorld:
             metrics=Metrics(),
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
-            auditors=auditors_of(self.network, lambda: follower.sight),
+            auditors=auditors_of(Grounds(network=self.network, sight=lambda: follower.sight, engine=self.engine)),
             signer=self.signer,
             sender=Sender(
                 engine=self.engine, writer=writer, address=self.signer.address, clock=self.clock, fence=keeper.fence

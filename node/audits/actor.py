@@ -10,7 +10,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from node.ports import Auditee, AuditQuestion
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.messages import Json
-from swarm_chain.core.units import EpochNumber, Hash32
+from swarm_chain.core.units import Address, EpochNumber, Hash32
 
 RESTARTS = -1  # without end: what was held is lost and prepared again with the next epoch
 
@@ -24,13 +24,12 @@ class RayAuditee:
 
     def __init__(self, make: Callable[[], Auditee]) -> None:
         self._make = make
-        self._claim = make().claim
+        self._here = make()  # says what is claimed; what it takes is held in the actor alone
         self._actor: Any = None
 
-    @property
-    def claim(self) -> int:
-        """Units a device claims."""
-        return self._claim
+    def claim(self, member: Address) -> int:
+        """Units a device claims before a member."""
+        return self._here.claim(member)
 
     def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:
         """Makes ready what an epoch's questions are about."""

@@ -5,8 +5,8 @@ first window of the epoch closed --PrepareClaim--> ready --another window closed
 
 from collections.abc import Iterator
 
-from node.model import AuditKey, ClaimKey, Own, PrepareClaim, StartAudit, View
-from swarm_chain.core.audits import first_window, is_audited
+from node.model import AuditKey, ClaimKey, Own, PrepareClaim, StartAudit, View, lane_of
+from swarm_chain.core.audits import PER_DEVICE, first_window, is_audited
 from swarm_chain.core.kinds import Category, WindowState
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.params import Params
@@ -16,9 +16,9 @@ _AFTER_CLOSE = (WindowState.CLOSED, WindowState.DRAWN)
 
 
 def audit_steps(view: View, own: Own, params: Params) -> Iterator[PrepareClaim | StartAudit]:
-    """What to do for audits, nothing while a device is at it or its run of a window is under way.
+    """What to do for audits, nothing in a lane that is at it or whose device runs for a window.
 
-    Whoever carries it out does one thing at a time a device: what cannot be done now must not keep the next from being tried.
+    Whoever carries it out does one thing at a time a lane: what cannot be done now must not keep the next from being tried.
 
     Args:
         view: the chain.
@@ -27,11 +27,11 @@ def audit_steps(view: View, own: Own, params: Params) -> Iterator[PrepareClaim |
 
     Source: docs/spec/audits.md.
     """
-    busy = {*own.auditing, *(device for _, device in own.running)}
+    busy = {*own.auditing, *((device, None) for _, device in own.running)}
     if own.draining:
         return
     steps: list[PrepareClaim | StartAudit] = [*_preparations(view, own), *_audits(view, own, params)]
-    yield from (step for step in steps if step.key.device not in busy)
+    yield from (step for step in steps if lane_of(step.key) not in busy)
 
 
 def claim_of(key: AuditKey) -> ClaimKey:
@@ -43,17 +43,16 @@ def _preparations(view: View, own: Own) -> Iterator[PrepareClaim]:
     firsts = [w for w in view.windows if not is_audited(w.window_id) and w.state in _AFTER_CLOSE]
     for window in sorted(firsts, key=lambda one: one.window_id)[-1:]:  # older epochs ask nothing any more
         for category in own.claims:
-            for device in own.devices:
+            for device in _asked_as(category, own):
                 key = ClaimKey(window_id=window.window_id, device=device, category=category)
                 if key not in own.prepared:
                     yield PrepareClaim(key=key, epoch_seed=window.window_seed)
 
 
 def _audits(view: View, own: Own, params: Params) -> Iterator[StartAudit]:
-    ask_for = {Category.MEMORY: params.memory.ask_for}
     for window in view.windows:
         for key in _missing(window.window_id, own):
-            if claim_of(key) in own.prepared and _takes_requests(window, view, ask_for[key.category]):
+            if claim_of(key) in own.prepared and _takes_requests(window, view, params.ask_for(key.category)):
                 yield StartAudit(key=key)
 
 
@@ -65,8 +64,12 @@ def _takes_requests(window: WindowRecord, view: View, ask_for: int) -> bool:
 
 def _missing(window: WindowId, own: Own) -> Iterator[AuditKey]:
     for category in own.claims:
-        for device in own.devices:
+        for device in _asked_as(category, own):
             for member in own.members:
                 key = AuditKey(window_id=window, device=device, category=category, member=member)
                 if key not in own.audited:
                     yield key
+
+
+def _asked_as(category: Category, own: Own) -> tuple[int, ...]:
+    return own.devices if category in PER_DEVICE else (0,)

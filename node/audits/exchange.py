@@ -20,9 +20,17 @@ def run_audit(key: AuditKey, member: OracleAudits, auditee: Auditee, signer: Sig
     Raises:
         SwarmError: the member is away, or refuses.
     """
-    request = _request(key, auditee.claim, signer.address, member.address())
+    request = _request(key, auditee.claim(member.address()), signer.address, member.address())
+    if not request.claim:
+        return
     begun = member.begin(request, signer.sign_typed(domain, request_hash(request)))
-    question = AuditQuestion(device=key.device, nonce=begun.nonce)
+    question = AuditQuestion(
+        audit_id=begun.audit_id,
+        member=request.member,
+        device=request.device,
+        claim=request.claim,
+        nonce=begun.nonce,
+    )
     answer = AuditAnswer(audit_id=begun.audit_id, root=auditee.answer(question))
     draw = member.answer(answer, signer.sign_typed(domain, answer_hash(answer)))
     openings = auditee.openings(question, draw)

@@ -43,9 +43,8 @@ class HeldMemory:
         self._held: dict[int, Dataset] = {}
         self._runs: dict[int, MemoryRun] = {}
 
-    @property
-    def claim(self) -> int:
-        """MiB a device claims."""
+    def claim(self, _member: Address) -> int:
+        """MiB a device claims, before every member as much."""
         return self._claim.claim_mib
 
     def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:

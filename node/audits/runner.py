@@ -1,17 +1,17 @@
-"""Audits in threads of their own, one a device, so that no tick waits for them."""
+"""Audits in threads of their own, one a lane, so that no tick waits for them."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from node.audits.exchange import run_audit
-from node.model import AuditKey, ClaimKey, PrepareClaim, StartAudit
+from node.model import AuditKey, ClaimKey, Lane, PrepareClaim, StartAudit, lane_of
 from node.ports import Auditee, FinishedAudit, OracleAudits
 from swarm_chain.core.errors import InconsistentError, SwarmError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Hash32, epoch_of
 from swarm_chain.ports import Signer
 
-MAX_DEVICES = 64
+MAX_LANES = 64
 
 
 class AuditRunner:
@@ -35,7 +35,7 @@ class AuditRunner:
         self._members = dict(members)
         self._signer = signer
         self._domain = domain
-        self._threads = ThreadPoolExecutor(max_workers=MAX_DEVICES, thread_name_prefix="audit")
+        self._threads = ThreadPoolExecutor(max_workers=MAX_LANES, thread_name_prefix="audit")
         self._running: dict[ClaimKey | AuditKey, tuple[PrepareClaim | StartAudit, Future[None]]] = {}
 
     @property
@@ -44,9 +44,9 @@ class AuditRunner:
         return tuple(self._auditees)
 
     @property
-    def busy(self) -> frozenset[int]:
-        """Devices with something under way."""
-        return frozenset(key.device for key in self._running)
+    def busy(self) -> frozenset[Lane]:
+        """What something is under way on."""
+        return frozenset(lane_of(key) for key in self._running)
 
     def start(self, action: PrepareClaim | StartAudit) -> None:
         """Begins and returns at once."""

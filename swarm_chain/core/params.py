@@ -2,7 +2,7 @@
 
 import tomllib
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from swarm_chain.core.economics import (
     MaintenanceParams,
@@ -15,6 +15,7 @@ from swarm_chain.core.economics import (
 )
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
 from swarm_chain.core.storageset import StorageParams, storage_rules
 from swarm_chain.core.units import BPS, Bps, Wei
@@ -138,6 +139,10 @@ class Params:
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
+
+    def ask_for(self, category: Category) -> int:
+        """Seconds after a window's close in which devices may ask to be audited in a category that is audited."""
+        return cast(int, getattr(self, category).ask_for)
 
     @property
     def version(self) -> int:

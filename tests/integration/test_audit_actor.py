@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -29,7 +30,10 @@ CLAIM = MemoryClaim(
     params=PARAMS.memory,
 )
 EPOCH, SEED, DOMAIN = EpochNumber(3), keccak(b"seed"), keccak(b"domain")
-QUESTION = AuditQuestion(device=0, nonce=keccak(b"nonce"))
+MEMBER = FakeSigner("member").address
+QUESTION = AuditQuestion(
+    audit_id=keccak(b"audit"), member=MEMBER, device=0, claim=CLAIM.claim_mib, nonce=keccak(b"nonce")
+)
 PREPARE = PrepareClaim(key=ClaimKey(window_id=window_id(EPOCH, 0), device=0, category=Category.MEMORY), epoch_seed=SEED)
 AUDIT = StartAudit(key=AuditKey(window_id=window_id(EPOCH, 1), device=0, category=Category.MEMORY, member="one"))
 
@@ -47,7 +51,7 @@ def test_actor_when_asked_then_the_answers_of_what_it_holds(auditee: RayAuditee)
     for one in (here, auditee):
         one.prepare(EPOCH, SEED, 0)
 
-    assert auditee.claim == CLAIM.claim_mib
+    assert auditee.claim(MEMBER) == CLAIM.claim_mib
     assert auditee.answer(QUESTION) == here.answer(QUESTION)
     assert auditee.openings(QUESTION, DRAW) == here.openings(QUESTION, DRAW)
 
@@ -66,7 +70,7 @@ def test_actor_when_it_was_asked_before_it_held_anything_then_its_own_error_come
     auditee.prepare(EPOCH, SEED, 0)
 
     with pytest.raises(SwarmError) as caught:
-        auditee.answer(AuditQuestion(device=1, nonce=QUESTION.nonce))
+        auditee.answer(replace(QUESTION, device=1))
 
     assert caught.value.code == "not_prepared"
 
@@ -77,7 +81,7 @@ def test_runner_when_claim_and_audit_are_started_then_the_member_has_answer_and_
 
     for action in (PREPARE, AUDIT):
         runner.start(action)
-        assert runner.busy == {0}
+        assert runner.busy == {(0, None)}
         _wait(runner)
 
     assert [request.claim for request in member.requests] == [CLAIM.claim_mib]
@@ -89,7 +93,8 @@ def test_runner_when_claim_and_audit_are_started_then_the_member_has_answer_and_
 class Broken:
     """An auditee with a mistake in it."""
 
-    claim = 1
+    def claim(self, _member: Address) -> int:
+        return 1
 
     def prepare(self, _epoch: EpochNumber, _epoch_seed: Hash32, _device: int) -> None:
         raise ZeroDivisionError

@@ -75,7 +75,7 @@ def test_audit_when_a_later_window_closed_then_by_every_member_that_has_not() ->
     view = _view(_window(FIRST, WindowState.DRAWN), _window(SECOND, WindowState.CLOSED))
 
     assert _steps(view, READY) == [_audit(URL), _audit(OTHER_URL)]
-    assert _steps(view, replace(READY, auditing=frozenset({0}))) == []
+    assert _steps(view, replace(READY, auditing=frozenset({(0, None)}))) == []
     once = replace(READY, audited=frozenset({_audit(URL).key}))
     assert _steps(view, once) == [_audit(OTHER_URL)]
     assert _steps(view, replace(once, audited=frozenset({_audit(URL).key, _audit(OTHER_URL).key}))) == []

@@ -168,7 +168,9 @@ def test_memory_when_a_byte_of_it_changed_then_the_device_itself_refuses_to_answ
     auditee._held[0] = replace(dataset, items=broken)
 
     with pytest.raises(Exception, match="does not follow"):
-        auditee.answer(AuditQuestion(device=0, nonce=keccak(b"nonce")))
+        auditee.answer(
+            AuditQuestion(audit_id=keccak(b"audit"), member=ALICE.address, device=0, claim=2, nonce=keccak(b"nonce"))
+        )
 
 
 def test_claim_when_out_of_bounds_then_the_member_refuses_it(world: MemberWorld) -> None:
