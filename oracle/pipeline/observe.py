@@ -2,8 +2,8 @@
 
 from oracle.judge.windows import WindowEvidence, judge_windows, owed_shapes
 from oracle.model import Arrival, JobFinding, Observation, RollCall, SignedObservation
-from oracle.pipeline.audits import audit_measurements
 from oracle.pipeline.holding import windows_of
+from oracle.pipeline.measured import measurements_of
 from oracle.pipeline.member import Member
 from oracle.pipeline.names import OBSERVATION
 from oracle.pipeline.sight import Sight
@@ -81,7 +81,7 @@ def _observation(member: Member, sight: Sight, epoch: EpochNumber, address: Addr
         arrivals=tuple(_arrival(r, r.elapsed_ms) for r in received if r.elapsed_ms is not None),
         roll_calls=tuple(RollCall(node=node, present=present, total=total) for node, present, total in calls),
         jobs=tuple(JobFinding(job_id=job, outcome=outcome, reason=reason) for job, outcome, reason in verdicts),
-        measurements=audit_measurements(member.network, sight.state, member.auditing, epoch),
+        measurements=measurements_of(member, sight, epoch),
     )
 
 

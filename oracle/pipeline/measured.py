@@ -1,0 +1,57 @@
+"""What this member measured of nodes in an epoch, from every source, as its observation tells it.
+
+audits --units--> one measurement a node and category <--services-- what else measures (a source a line in `_sources`)
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from oracle.economy import Service
+from oracle.model import Measurement
+from oracle.pipeline.audits import audit_measurements
+from oracle.pipeline.member import Member
+from oracle.pipeline.sight import Sight
+from swarm_chain.core.kinds import Category
+from swarm_chain.core.units import Address, EpochNumber
+
+Number = TypeVar("Number", bound=int)
+
+
+def measurements_of(member: Member, sight: Sight, epoch: EpochNumber) -> tuple[Measurement, ...]:
+    """Everything this member measured in an ended epoch, one measurement a node and category.
+
+    Args:
+        member: its store and audits.
+        sight: the chain after the epoch's end.
+        epoch: an ended epoch.
+    """
+    return merged(one for source in _sources(member, sight, epoch) for one in source)
+
+
+def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """One measurement a node and category: the least units where several sources bound them, every figure of service."""
+    found: dict[tuple[Address, Category], Measurement] = {}
+    for one in measured:
+        key = (one.node, one.category)
+        found[key] = _both(found[key], one) if key in found else one
+    return tuple(found.values())
+
+
+def _sources(member: Member, sight: Sight, epoch: EpochNumber) -> Iterator[tuple[Measurement, ...]]:
+    yield audit_measurements(member.network, sight.state, member.auditing, epoch)
+
+
+def _both(first: Measurement, second: Measurement) -> Measurement:
+    units = [one.units for one in (first, second) if one.units is not None]
+    service = Service(
+        error_bps=_worse(first.service.error_bps, second.service.error_bps),
+        response_us=_worse(first.service.response_us, second.service.response_us),
+        rating=first.service.rating if second.service.rating is None else second.service.rating,
+    )
+    return replace(first, units=min(units) if units else None, service=service)
+
+
+def _worse(first: Number | None, second: Number | None) -> Number | None:
+    known = [one for one in (first, second) if one is not None]
+    return max(known) if known else None
