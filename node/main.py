@@ -240,7 +240,9 @@ def _members(settings: NodeSettings) -> tuple[str, ...]:
 def _member(url: str, stack: ExitStack) -> Member:
     http = JsonHttp(url)
     stack.callback(http.close)
-    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http), audits=HttpOracleAudits(http))
+    audits = HttpOracleAudits(http)
+    stack.callback(audits.close)
+    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http), audits=audits)
 
 
 def _log_dissent(dissent: Dissent) -> None:

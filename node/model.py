@@ -144,7 +144,7 @@ class Own:
     `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for. `sending` are purposes of
     transactions under way; `tracing`, `traced` and `given_up` are accusations whose row is computed again, is at hand, or
     turned out to be indefensible. `claims` are the categories this node is audited in, `prepared` and `audited` what
-    was done for them, `auditing` the lanes at it.
+    was done for them, `auditing` what is under way.
     """
 
     now_ms: int
@@ -169,7 +169,7 @@ class Own:
     claims: tuple[Category, ...] = ()
     prepared: frozenset[ClaimKey] = frozenset()
     audited: frozenset[AuditKey] = frozenset()
-    auditing: frozenset[Lane] = frozenset()
+    auditing: frozenset[ClaimKey | AuditKey] = frozenset()
     draining: bool = False
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from threading import Event
 
 import httpx2
 import stamina
@@ -19,6 +20,8 @@ from swarm_chain.core.units import Address, EpochNumber, Hash32, ProviderId, Sig
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 CONNECT_S, ANSWER_S, UPLOAD_S = 2.0, 5.0, 60.0
 ATTEMPTS = 2
+EARLY_MS = 1000  # a member holds a call for a nonce until its moment, up to two seconds
+LONGEST_WAIT_MS = 600_000
 
 
 class JsonHttp:
@@ -141,6 +144,11 @@ class HttpOracleAudits:
 
     def __init__(self, http: JsonHttp) -> None:
         self._http = http
+        self._closing = Event()
+
+    def close(self) -> None:
+        """Waits for no moment any more; what waits fails."""
+        self._closing.set()
 
     def address(self) -> Address:
         """The member's address.
@@ -154,8 +162,19 @@ class HttpOracleAudits:
         return Address(member)
 
     def begin(self, request: AuditRequest, signature: Signature) -> BegunAudit:
-        """Asks to be audited."""
-        return wire.parse_begun_audit(self._http.post("/v1/audits", wire.audit_request_body(request, signature)))
+        """Asks to be audited, and waits for the moment in which the member asks all devices that did."""
+        begun = self._http.post("/v1/audits", wire.audit_request_body(request, signature))
+        wait_ms = wire.parse_asked_in_ms(begun)
+        if wait_ms:
+            self._wait_until_asked(wait_ms)
+            begun |= self._http.get(f"/v1/audits/{to_hex(wire.parse_audit_id(begun))}/nonce")
+        return wire.parse_begun_audit(begun)
+
+    def _wait_until_asked(self, wait_ms: int) -> None:
+        if wait_ms > LONGEST_WAIT_MS:
+            raise UnavailableError(f"{self._http.url} would ask in {wait_ms} ms only", code="bad_answer")
+        if self._closing.wait(max(wait_ms - EARLY_MS, 0) / 1000):
+            raise UnavailableError("the agent ends", code="closing")
 
     def answer(self, answer: AuditAnswer, signature: Signature) -> Hash32:
         """Hands in an answer; gives the draw."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from node.model import DevicePlan, Lane, PrepareClaim, StartAudit
+from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, StartAudit
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.errors import SwarmError
@@ -184,8 +184,8 @@ class Audits(Protocol):
         ...
 
     @property
-    def busy(self) -> frozenset[Lane]:
-        """What something is under way on."""
+    def busy(self) -> frozenset[ClaimKey | AuditKey]:
+        """What is under way."""
         ...
 
     def start(self, action: PrepareClaim | StartAudit) -> None:

@@ -69,14 +69,32 @@ def audit_answer_body(answer: AuditAnswer, signature: Signature) -> Json:
     return {"answer": fields, "signature": to_hex(signature)}
 
 
+def parse_asked_in_ms(answer: Mapping[str, object]) -> int:
+    """How long a member that took a request waits until it asks.
+
+    Raises:
+        UnavailableError: it is no answer of POST /v1/audits.
+    """
+    return _integer(answer, "askedInMs")
+
+
+def parse_audit_id(answer: Mapping[str, object]) -> Hash32:
+    """Id of an audit that a member took a request for.
+
+    Raises:
+        UnavailableError: it is none.
+    """
+    return hash_from_hex(_text(answer, "auditId"))
+
+
 def parse_begun_audit(answer: Mapping[str, object]) -> BegunAudit:
-    """Answer of POST /v1/audits.
+    """Answer of POST /v1/audits, with the nonce of GET /v1/audits/{auditId}/nonce if it was not told at once.
 
     Raises:
         UnavailableError: it is none.
     """
     return BegunAudit(
-        audit_id=hash_from_hex(_text(answer, "auditId")),
+        audit_id=parse_audit_id(answer),
         nonce=hash_from_hex(_text(answer, "nonce")),
         limit_ms=_integer(answer, "limitMs"),
     )

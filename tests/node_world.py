@@ -7,7 +7,7 @@ from node.agent import Agent
 from node.audits.exchange import run_audit
 from node.court.worker import trace_accused
 from node.jobs.worker import TrainingResult, checkpoint_path, run_training
-from node.model import DevicePlan, Lane, PrepareClaim, StartAudit, lane_of
+from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, StartAudit
 from node.ports import (
     AccusedRow,
     Auditee,
@@ -240,8 +240,8 @@ class InlineAudits:
         return tuple(self.auditees)
 
     @property
-    def busy(self) -> frozenset[Lane]:
-        return frozenset(lane_of(action.key) for action in self._waiting)
+    def busy(self) -> frozenset[ClaimKey | AuditKey]:
+        return frozenset(action.key for action in self._waiting)
 
     def start(self, action: PrepareClaim | StartAudit) -> None:
         self.started.append(action)

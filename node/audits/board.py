@@ -16,9 +16,10 @@ _AFTER_CLOSE = (WindowState.CLOSED, WindowState.DRAWN)
 
 
 def audit_steps(view: View, own: Own, params: Params) -> Iterator[PrepareClaim | StartAudit]:
-    """What to do for audits, nothing in a lane that is at it or whose device runs for a window.
+    """What to do for audits: what is not under way yet, and not on a device that runs for a window.
 
-    Whoever carries it out does one thing at a time a lane: what cannot be done now must not keep the next from being tried.
+    All members are asked at once, for each has a moment of its own in which it asks; whoever carries it out works on one
+    question at a time a lane.
 
     Args:
         view: the chain.
@@ -27,11 +28,11 @@ def audit_steps(view: View, own: Own, params: Params) -> Iterator[PrepareClaim |
 
     Source: docs/spec/audits.md.
     """
-    busy = {*own.auditing, *((device, None) for _, device in own.running)}
+    running = {(device, None) for _, device in own.running}
     if own.draining:
         return
     steps: list[PrepareClaim | StartAudit] = [*_preparations(view, own), *_audits(view, own, params)]
-    yield from (step for step in steps if lane_of(step.key) not in busy)
+    yield from (step for step in steps if step.key not in own.auditing and lane_of(step.key) not in running)
 
 
 def claim_of(key: AuditKey) -> ClaimKey:

@@ -4,7 +4,7 @@ import structlog
 
 from node.audits.board import claim_of
 from node.memory import Memory
-from node.model import PrepareClaim, StartAudit, View, lane_of
+from node.model import PrepareClaim, StartAudit, View
 from node.ports import FinishedAudit
 from node.tools import Tools
 
@@ -14,8 +14,8 @@ LOST = frozenset({"not_prepared", "claim_lost", "memory_differs"})  # what was p
 
 
 def start_audit(tools: Tools, _: Memory, __: View, action: PrepareClaim | StartAudit) -> None:
-    """Begins a preparation or an audit beside the agent, unless its lane is at another one."""
-    if lane_of(action.key) not in tools.audits.busy:
+    """Begins a preparation or an audit beside the agent, unless it is under way."""
+    if action.key not in tools.audits.busy:
         tools.audits.start(action)
 
 

@@ -14,6 +14,7 @@ from swarm_chain.core.messages import Json
 from swarm_chain.core.units import Address, EpochNumber, Hash32
 
 CHECKED_LANES = 2  # of every answer, before it is sent
+KEPT_RUNS = 4  # of all devices: a member that never draws must not keep the next one from it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class HeldMemory:
         self._claim = claim
         self._shape = planned_shape(claim.params, claim.claim_mib)
         self._held: dict[int, Dataset] = {}
-        self._runs: dict[int, MemoryRun] = {}
+        self._runs: dict[AuditQuestion, MemoryRun] = {}
 
     def claim(self, _member: Address) -> int:
         """MiB a device claims, before every member as much."""
@@ -76,12 +77,23 @@ class HeldMemory:
             nonce=question.nonce,
         )
         checked = [randbelow(self._shape.lanes) for _ in range(CHECKED_LANES)]
-        run = self._runs[question.device] = answer(challenge, dataset, checked)
+        run = answer(challenge, dataset, checked)
+        for oldest in [*self._runs][: max(len(self._runs) - KEPT_RUNS + 1, 0)]:
+            del self._runs[oldest]
+        self._runs[question] = run
         return commitment_of(run).root
 
     def openings(self, question: AuditQuestion, draw: Hash32) -> list[Json]:
-        """The lanes a draw asks for of the last answer."""
-        run = self._runs.pop(question.device)
+        """The lanes a draw asks for of the answer to a question.
+
+        Raises:
+            InconsistentError: the draw came after too many other questions, or there was no answer.
+        """
+        run = self._runs.pop(question, None)
+        if run is None:
+            raise InconsistentError(
+                "the answer was given back", code="answer_gone", fix="ask the member to draw sooner"
+            )
         root = commitment_of(run).root
         lanes = draw_lanes(draw, run.challenge, root, self._claim.params.draws)
         return [opening_json(opening) for opening in open_lanes(run, lanes).openings]

@@ -78,8 +78,17 @@ class AuditBegun(Answer):
     """POST /v1/audits."""
 
     audit_id: str
-    nonce: str = Field(description="32 bytes nobody could know before; what the device has to answer depends on them.")
-    limit_ms: int = Field(description="How long the device may take, from this answer to the arrival of its own.")
+    asked_in_ms: int = Field(description="When the nonce will be told and the clock starts; 0: now.")
+    nonce: str | None = Field(
+        description="32 bytes nobody could know before; what the device has to answer depends on them. Null: not yet, ask for it."
+    )
+    limit_ms: int = Field(description="How long the device may take from that moment to the arrival of its answer.")
+
+
+class AuditNonce(Answer):
+    """GET /v1/audits/{auditId}/nonce."""
+
+    nonce: str
 
 
 class AuditAnswered(Answer):

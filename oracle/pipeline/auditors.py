@@ -33,4 +33,5 @@ def _memory(grounds: Grounds) -> Auditor:
         limit_ms=memory.limit_ms,
         has_openings=True,
         judge=memory.judge,
+        slot_ms=2 * grounds.network.params.memory.answer_ms,
     )

@@ -46,15 +46,18 @@ CRASHED = "judge_crashed"
 class Auditor:
     """How one category is audited.
 
-    `ask_for` is for how many seconds after a window's close a device may begin, so that all begin at about the same moment;
-    `limit_ms` how long it may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings` says
-    whether the member draws from an answer; `judge` is pure and gives a finding on each of many audits, whatever devices sent.
+    `ask_for` is for how many seconds after a window's close a device may ask. With a `slot_ms` all that asked are then
+    given their nonces in one moment, another one by each member, that many ms after the member's before it: a device that
+    stands for several has to do the work of all of them in the time of one. `limit_ms` is how long it may take for a claim,
+    or InvalidInputError if nobody may claim so much; `has_openings` says whether the member draws from an answer; `judge`
+    is pure and gives a finding on each of many audits, whatever devices sent.
     """
 
     ask_for: int
     limit_ms: Callable[[int], int]
     has_openings: bool
     judge: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]]
+    slot_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +71,7 @@ class Auditing:
 
 
 def take_request(auditing: Auditing, request: AuditRequest, signature: Signature) -> Audit:
-    """Begins an audit, or gives back the one that began before: its clock goes on.
+    """Begins an audit, or gives back the one that began before: its moment stays.
 
     Raises:
         InvalidInputError: not a live node's, of another member, an unknown category, an impossible claim, not signed by
@@ -88,9 +91,9 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
         raise InvalidInputError("nothing is claimed", code="bad_claim", fix="claim at least one unit")
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
-    _require_time(desk, request.window_id, auditor.ask_for)
+    _require_time(desk, request.window_id, auditor.ask_for + _wait_ms(auditing, auditor) // 1000)
     draw = Hash32(auditing.entropy(DRAW_BYTES))
-    begun = store.start_audit(desk.engine, _begin(request, draw, desk.instant))
+    begun = store.start_audit(desk.engine, _begin(request, draw, _moment(auditing, auditor, request)))
     if begun.claim != request.claim:
         raise RejectedError(
             f"the device claimed {begun.claim} in this window before",
@@ -99,6 +102,21 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
             values={"claim": begun.claim},
         )
     return begun
+
+
+def asked_in_ms(auditing: Auditing, audit: Audit) -> int:
+    """Milliseconds until the moment in which an audit's nonce may be told and its clock starts; 0 from then on."""
+    now = auditing.desk.instant
+    return max(audit.started.ms - now.ms, 0) if audit.started.boot == now.boot else 0
+
+
+def asked_audit(auditing: Auditing, wanted: Hash32) -> Audit:
+    """An audit this member began.
+
+    Raises:
+        InvalidInputError: no such audit.
+    """
+    return _known(auditing, wanted)
 
 
 def take_answer(auditing: Auditing, answer: AuditAnswer, signature: Signature, at: Instant) -> Audit:
@@ -224,6 +242,24 @@ def _begin(request: AuditRequest, draw: Hash32, now: Instant) -> Audit:
         draw=draw,
         started=now,
     )
+
+
+def _wait_ms(auditing: Auditing, auditor: Auditor) -> int:
+    """How much later than the first member this one asks: they take turns, or a device would have to answer all at once."""
+    members = auditing.desk.sight().state.members
+    place = members.index(auditing.member) if auditing.member in members else 0
+    return place * auditor.slot_ms
+
+
+def _moment(auditing: Auditing, auditor: Auditor, request: AuditRequest) -> Instant:
+    now = auditing.desk.instant
+    if not auditor.slot_ms:
+        return now
+    # The first request after a close fixes the moment for all: it comes as soon as this member sees the close.
+    fixed = store.first_start(auditing.desk.engine, request.window_id, request.category)
+    if fixed is not None and fixed.boot == now.boot:
+        return fixed
+    return replace(now, ms=now.ms + 1000 * auditor.ask_for + _wait_ms(auditing, auditor))
 
 
 def _auditor(auditing: Auditing, category: Category) -> Auditor:

@@ -71,6 +71,15 @@ def start_audit(engine: Engine, audit: Audit) -> Audit:
         return _audit(connection.execute(select(audits).where(same)).one())
 
 
+def first_start(engine: Engine, window: WindowId, category: Category) -> Instant | None:
+    """When the clocks of a window's audits of a category start: that of the one which was begun first."""
+    t = audits.c
+    query = select(t.started_ms, t.boot).where(and_(t.window_id == window, t.category == category.value))
+    with engine.connect() as connection:
+        row = connection.execute(query.order_by(t.started_ms).limit(1)).one_or_none()
+    return None if row is None else Instant(boot=row.boot, ms=row.started_ms)
+
+
 def audit_of(engine: Engine, audit_id: Hash32) -> Audit | None:
     """The audit with this id."""
     with engine.connect() as connection:

@@ -81,7 +81,7 @@ def test_runner_when_claim_and_audit_are_started_then_the_member_has_answer_and_
 
     for action in (PREPARE, AUDIT):
         runner.start(action)
-        assert runner.busy == {(0, None)}
+        assert runner.busy == {action.key}
         _wait(runner)
 
     assert [request.claim for request in member.requests] == [CLAIM.claim_mib]

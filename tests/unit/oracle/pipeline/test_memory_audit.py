@@ -37,7 +37,10 @@ class InProcess:
         return self.world.signer.address
 
     def begin(self, request: AuditRequest, signature: Signature) -> BegunAudit:
-        return wire.parse_begun_audit(self._post("/v1/audits", wire.audit_request_body(request, signature)))
+        begun = self._post("/v1/audits", wire.audit_request_body(request, signature))
+        self.world.clock.sleep(wire.parse_asked_in_ms(begun) / 1000)
+        told = self.world.client.get(f"/v1/audits/{begun['auditId']}/nonce").json()
+        return wire.parse_begun_audit({**begun, **told})
 
     def answer(self, answer: AuditAnswer, signature: Signature) -> Hash32:
         self.world.clock.sleep(self.slow_ms / 1000)
@@ -76,7 +79,7 @@ class Borrower(HeldMemory):
         return self.lender.answer(question)
 
     def openings(self, question: AuditQuestion, draw: Hash32) -> list[Json]:
-        run = self.lender._runs[question.device]
+        run = self.lender._runs[question]
         own = replace(run.challenge, node=self._claim.node)
         lanes = draw_lanes(draw, own, commitment_of(run).root, self._claim.params.draws)
         return [opening_json(opening) for opening in open_lanes(run, lanes).openings]
