@@ -37,9 +37,10 @@ test: install ## every test: contracts and Python side by side
 test-contracts: install ## unit, fuzz, golden and invariant tests of the contracts
 	forge test
 
-# Files, not tests, are dealt out: what a file starts (a chain, a cluster) is started once.
+# Files, not tests, are dealt out: what a file starts (a chain, a cluster) is started once. Their order is that of
+# tests/conftest.py; left to itself, the tool would deal out files with few tests last, and the story is one of them.
 test-python: install ## every Python test
-	$(PY) -m pytest --numprocesses 2 --dist loadfile
+	$(PY) -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 soak: install ## fifteen minutes of faults: a committee of seven killed at random; the last line has the figures
 	$(PY) -m pytest -m long tests/integration

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+# Whole files are dealt to the workers in this order, so the long ones must not come last: the story and the chains of
+# tests/integration mostly wait, and what only computes fills the other core meanwhile.
+TURNS = ("tests/contract", "tests/property", "tests/e2e", "tests/integration", "tests")
+
 pytest_plugins = ("tests.chain_fixtures", "tests.databases", "tests.ray_cluster", "tests.secrets_guard")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the tests into the order of TURNS; within a folder they stay as they are."""
+    items.sort(key=_turn)
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +22,8 @@ def _logs_as_by_default() -> Iterator[None]:
     """A command run in this process sets up logs for a whole process; the next test must not inherit its level."""
     yield
     structlog.reset_defaults()
+
+
+def _turn(item: pytest.Item) -> int:
+    place = item.path.relative_to(item.config.rootpath).as_posix()
+    return next(turn for turn, folder in enumerate(TURNS) if place.startswith(f"{folder}/"))

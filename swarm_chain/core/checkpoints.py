@@ -10,6 +10,7 @@ Source: docs/spec/protocol.md, sections Trees and "Drawing of job segments".
 from collections.abc import Sequence
 
 from swarm_chain.core import merkle
+from swarm_chain.core.draws import draw_distinct
 from swarm_chain.core.encoding import double_hash, keccak, words
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Hash32, JobId
@@ -97,12 +98,7 @@ def draw_segments(seed: Hash32, job_id: JobId, segments: int) -> tuple[int, ...]
     """
     if segments < 1:
         raise InvalidInputError("a job without segments cannot be replayed", code="checkpoint_count")
-    drawn: dict[int, None] = {}
-    counter = 0
-    while len(drawn) < min(DRAWN_SEGMENTS, segments):
-        drawn[int.from_bytes(keccak(words(seed, job_id, counter)), "big") % segments] = None
-        counter += 1
-    return tuple(drawn)
+    return draw_distinct("segments", words(seed, job_id), min(DRAWN_SEGMENTS, segments), segments)
 
 
 def checkpoints_to_upload(drawn: Sequence[int], count: int) -> tuple[int, ...]:

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from sha3 import keccak_256
 
+from swarm_chain.core.checks import check_bytes, check_power_of_two, check_range
+from swarm_chain.core.draws import draw_distinct
 from swarm_chain.core.encoding import address_bytes, double_hash, keccak, words
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.merkle import build_tree, leaf_hashes
-from swarm_chain.core.units import UINT64_MAX, Address, Hash32, Mtops, WindowId
+from swarm_chain.core.units import UINT64_MAX, UINT256_MAX, Address, Hash32, Mtops, WindowId
 
 HEAD_BYTES = 64
 MIN_SIZE, MAX_N, MAX_M, MAX_STEPS = 64, 32_768, 2**31, 1024
 
-_UINT256_MAX = 2**256 - 1
 _TAG_WEIGHTS = keccak(b"swarm.compute.weights.v1")
 _TAG_INPUT = keccak(b"swarm.compute.input.v1")
 
@@ -29,9 +30,9 @@ class ComputeShape:
     steps: int
 
     def __post_init__(self) -> None:
-        _check_power_of_two("m", self.m, MAX_M)
-        _check_power_of_two("n", self.n, MAX_N)
-        _check_range("steps", self.steps, 1, MAX_STEPS)
+        check_power_of_two("m", self.m, MIN_SIZE, MAX_M)
+        check_power_of_two("n", self.n, MIN_SIZE, MAX_N)
+        check_range("steps", self.steps, 1, MAX_STEPS)
 
     @property
     def path_length(self) -> int:
@@ -49,9 +50,9 @@ class ComputeWindow:
     window_seed: Hash32
 
     def __post_init__(self) -> None:
-        _check_range("chain_id", self.chain_id, 0, _UINT256_MAX)
-        _check_range("window_id", self.window_id, 0, _UINT256_MAX)
-        _check_bytes("window_seed", self.window_seed, 32)
+        check_range("chain_id", self.chain_id, 0, UINT256_MAX)
+        check_range("window_id", self.window_id, 0, UINT256_MAX)
+        check_bytes("window_seed", self.window_seed, 32)
         address_bytes(self.beacon)
 
 
@@ -65,7 +66,7 @@ class ComputeChallenge:
     shape: ComputeShape
 
     def __post_init__(self) -> None:
-        _check_range("device", self.device, 0, _UINT256_MAX)
+        check_range("device", self.device, 0, UINT256_MAX)
         address_bytes(self.node)
 
 
@@ -108,7 +109,7 @@ def digest(head: bytes) -> Hash32:
     Raises:
         InvalidInputError: not 64 bytes.
     """
-    _check_bytes("head", head, HEAD_BYTES)
+    check_bytes("head", head, HEAD_BYTES)
     return keccak(head)
 
 
@@ -162,14 +163,8 @@ def draw_rows(draw_seed: Hash32, challenge: ComputeChallenge, root: Hash32, coun
     Raises:
         InvalidInputError: more rows than there are, or none.
     """
-    _check_range("number of drawn rows", count, 1, challenge.shape.m)
     prefix = words(draw_seed, challenge.node, challenge.device, root)
-    rows: dict[int, None] = {}
-    counter = 0
-    while len(rows) < count:
-        rows[int.from_bytes(keccak(prefix + words(counter)), "big") % challenge.shape.m] = None
-        counter += 1
-    return tuple(rows)
+    return draw_distinct("rows", prefix, count, challenge.shape.m)
 
 
 def mtops(shape: ComputeShape, elapsed_ms: int) -> Mtops:
@@ -185,26 +180,10 @@ def mtops(shape: ComputeShape, elapsed_ms: int) -> Mtops:
     Raises:
         InvalidInputError: no time passed.
     """
-    _check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
+    check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
     return Mtops(2 * shape.m * shape.n * shape.n * shape.steps // (elapsed_ms * 1_000_000))
 
 
 def _seed(tag: Hash32, window: ComputeWindow, tail: bytes) -> int:
     shared = words(tag, window.chain_id, window.beacon, window.window_id, window.window_seed)
     return int.from_bytes(keccak(shared + tail)[:8], "big")
-
-
-def _check_power_of_two(name: str, value: int, high: int) -> None:
-    _check_range(name, value, MIN_SIZE, high)
-    if value & (value - 1):
-        raise InvalidInputError(f"{name} = {value} is not a power of two", fix="use the shape the last report fixed")
-
-
-def _check_range(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise InvalidInputError(f"{name} = {value} is out of range", fix=f"use an integer from {low} to {high}")
-
-
-def _check_bytes(name: str, value: bytes, size: int) -> None:
-    if len(value) != size:
-        raise InvalidInputError(f"{name} is {len(value)} bytes long", fix=f"give exactly {size} bytes")

@@ -5,17 +5,18 @@ Source: docs/spec/memory.md.
 
 from dataclasses import dataclass
 
+from swarm_chain.core.checks import check_bytes, check_power_of_two, check_range
+from swarm_chain.core.draws import draw_distinct
 from swarm_chain.core.encoding import address_bytes, double_hash, keccak, words
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.merkle import build_tree, leaf_hashes
-from swarm_chain.core.units import BPS, Address, EpochNumber, Hash32
+from swarm_chain.core.units import BPS, UINT64_MAX, UINT256_MAX, Address, EpochNumber, Hash32
 
 ROW_BYTES = 128  # of a cache row, an item and a lane's state alike
 RESULT_BYTES = 32
 MIB = 2**20
 MAX_ITEMS = 2**36  # 8 TiB: the remainder of a 64-bit word by it is even to one in 2^28
 
-_UINT256_MAX = 2**256 - 1
 _TAG_CACHE = keccak(b"swarm.memory.cache.v1")
 _TAG_ITEMS = keccak(b"swarm.memory.items.v1")
 _TAG_LANES = keccak(b"swarm.memory.lanes.v1")
@@ -36,12 +37,12 @@ class MemoryShape:
     least_reads: int
 
     def __post_init__(self) -> None:
-        _check_power_of_two("cache_rows", self.cache_rows, 2**31)
-        _check_power_of_two("lanes", self.lanes, 2**31)
-        _check_range("generations", self.generations, 1, 64)
-        _check_range("mixes", self.mixes, 1, 2**16)
-        _check_range("items", self.items, 1, MAX_ITEMS)
-        _check_range("least_reads", self.least_reads, 1, 2**16)
+        check_power_of_two("cache_rows", self.cache_rows, 2, 2**31)
+        check_power_of_two("lanes", self.lanes, 2, 2**31)
+        check_range("generations", self.generations, 1, 64)
+        check_range("mixes", self.mixes, 1, 2**16)
+        check_range("items", self.items, 1, MAX_ITEMS)
+        check_range("least_reads", self.least_reads, 1, 2**16)
 
     @property
     def reads(self) -> int:
@@ -64,9 +65,9 @@ class MemoryEpoch:
     epoch_seed: Hash32
 
     def __post_init__(self) -> None:
-        _check_range("chain_id", self.chain_id, 0, _UINT256_MAX)
-        _check_range("epoch", self.epoch, 0, _UINT256_MAX)
-        _check_hash("epoch_seed", self.epoch_seed)
+        check_range("chain_id", self.chain_id, 0, UINT256_MAX)
+        check_range("epoch", self.epoch, 0, UINT256_MAX)
+        check_bytes("epoch_seed", self.epoch_seed, 32)
         address_bytes(self.beacon)
 
 
@@ -81,8 +82,8 @@ class MemoryChallenge:
     nonce: Hash32
 
     def __post_init__(self) -> None:
-        _check_range("device", self.device, 0, _UINT256_MAX)
-        _check_hash("nonce", self.nonce)
+        check_range("device", self.device, 0, UINT256_MAX)
+        check_bytes("nonce", self.nonce, 32)
         address_bytes(self.node)
 
 
@@ -161,7 +162,7 @@ def nonce_of(draw_seed: Hash32) -> Hash32:
     Returns:
         keccak256 of them.
     """
-    _check_hash("draw_seed", draw_seed)
+    check_bytes("draw_seed", draw_seed, 32)
     return keccak(draw_seed)
 
 
@@ -215,14 +216,8 @@ def draw_lanes(draw_seed: Hash32, challenge: MemoryChallenge, root: Hash32, coun
     Raises:
         InvalidInputError: more lanes than there are, or none.
     """
-    _check_range("number of drawn lanes", count, 1, challenge.shape.lanes)
     prefix = words(draw_seed, challenge.node, challenge.device, root)
-    lanes: dict[int, None] = {}
-    counter = 0
-    while len(lanes) < count:
-        lanes[int.from_bytes(keccak(prefix + words(counter)), "big") % challenge.shape.lanes] = None
-        counter += 1
-    return tuple(lanes)
+    return draw_distinct("lanes", prefix, count, challenge.shape.lanes)
 
 
 def items_of(claimed_mib: int, share_bps: int) -> int:
@@ -255,26 +250,10 @@ def bytes_per_ms(shape: MemoryShape, elapsed_ms: int) -> int:
     Raises:
         InvalidInputError: no time passed.
     """
-    _check_range("elapsed_ms", elapsed_ms, 1, 2**64 - 1)
+    check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
     return shape.lanes * shape.reads * ROW_BYTES // elapsed_ms
 
 
 def _seed(tag: Hash32, epoch: MemoryEpoch, tail: bytes) -> int:
     shared = words(tag, epoch.chain_id, epoch.beacon, epoch.epoch, epoch.epoch_seed)
     return int.from_bytes(keccak(shared + tail)[:8], "big")
-
-
-def _check_power_of_two(name: str, value: int, high: int) -> None:
-    _check_range(name, value, 2, high)
-    if value & (value - 1):
-        raise InvalidInputError(f"{name} = {value} is not a power of two", fix="use the shape of the preset")
-
-
-def _check_range(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise InvalidInputError(f"{name} = {value} is out of range", fix=f"use an integer from {low} to {high}")
-
-
-def _check_hash(name: str, value: bytes) -> None:
-    if len(value) != 32:
-        raise InvalidInputError(f"{name} is {len(value)} bytes long", fix="give exactly 32 bytes")

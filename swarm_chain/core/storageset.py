@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256, shake_128
 
+from swarm_chain.core.checks import check_bytes, check_range
 from swarm_chain.core.encoding import address_bytes, keccak, words
-from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.units import UINT64_MAX, Address, EpochNumber, Hash32
+from swarm_chain.core.units import UINT64_MAX, UINT256_MAX, Address, EpochNumber, Hash32
 
 BLOCK_BYTES = 4096
 KEY_BYTES = 32
@@ -22,7 +22,6 @@ MAX_READS = 2**20  # some seconds of a member's time
 MAX_BLOCKS = 2**40
 
 _BYTES_PER_GB = 10**9
-_UINT256_MAX = 2**256 - 1
 _TAG_KEY = keccak(b"swarm.storage.key.v1")
 _TAG_KEY_HASH = keccak(b"swarm.storage.keyhash.v1")
 _TAG_BLOCK = keccak(b"swarm.storage.block.v1")
@@ -53,7 +52,7 @@ class Volume:
 
     def __post_init__(self) -> None:
         for name, value in (("chain_id", self.chain_id), ("epoch", self.epoch), ("index", self.index)):
-            _check_range(name, value, 0, _UINT256_MAX)
+            check_range(name, value, 0, UINT256_MAX)
         for address in (self.beacon, self.member, self.node):
             address_bytes(address)
 
@@ -71,7 +70,7 @@ class VolumeKey:
     raw: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
-        _check_bytes("key", self.raw, KEY_BYTES)
+        check_bytes("key", self.raw, KEY_BYTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +83,9 @@ class StorageAudit:
     reads: int
 
     def __post_init__(self) -> None:
-        _check_range("blocks", self.blocks, 1, MAX_BLOCKS)
-        _check_range("reads", self.reads, 1, MAX_READS)
-        _check_bytes("nonce", self.nonce, 32)
+        check_range("blocks", self.blocks, 1, MAX_BLOCKS)
+        check_range("reads", self.reads, 1, MAX_READS)
+        check_bytes("nonce", self.nonce, 32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,7 @@ def volume_key(secret: bytes, volume: Volume) -> VolumeKey:
     Raises:
         InvalidInputError: the secret is not 32 bytes long.
     """
-    _check_bytes("secret", secret, KEY_BYTES)
+    check_bytes("secret", secret, KEY_BYTES)
     return VolumeKey(volume=volume, raw=keccak(_TAG_KEY + secret + volume.encoded))
 
 
@@ -144,7 +143,7 @@ def block(key: VolumeKey, index: int) -> bytes:
     Raises:
         InvalidInputError: there is no such block.
     """
-    _check_range("block", index, 0, MAX_BLOCKS - 1)
+    check_range("block", index, 0, MAX_BLOCKS - 1)
     return shake_128(_TAG_BLOCK + key.raw + index.to_bytes(8, "big")).digest(BLOCK_BYTES)
 
 
@@ -178,7 +177,7 @@ def may_grow(held: int, params: StorageParams) -> int:
     Raises:
         InvalidInputError: more are held than a volume can have.
     """
-    _check_range("held", held, 0, params.max_blocks)
+    check_range("held", held, 0, params.max_blocks)
     return min(params.grow_blocks, params.max_blocks - held)
 
 
@@ -200,7 +199,7 @@ def walk(audit: StorageAudit, read: Callable[[int], bytes]) -> Hash32:
     state = keccak(_TAG_AUDIT + audit.volume.encoded + words(audit.blocks, audit.nonce, audit.reads))
     for _ in range(audit.reads):
         content = read(int.from_bytes(state[:8], "big") % audit.blocks)
-        _check_bytes("block", content, BLOCK_BYTES)
+        check_bytes("block", content, BLOCK_BYTES)
         # The state goes first. Behind the block, a node could keep SHA-256's 32 bytes of inner state after it instead of it.
         state = Hash32(sha256(state + content).digest())
     return state
@@ -239,7 +238,7 @@ def reads_per_second(reads: int, elapsed_ms: int) -> int:
     Raises:
         InvalidInputError: no time passed.
     """
-    _check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
+    check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
     return reads * 1000 // elapsed_ms
 
 
@@ -253,8 +252,8 @@ def mean_read_us(reads: int, elapsed_ms: int) -> int:
     Raises:
         InvalidInputError: nothing was read, or no time passed.
     """
-    _check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
-    _check_range("reads", reads, 1, MAX_READS)
+    check_range("elapsed_ms", elapsed_ms, 1, UINT64_MAX)
+    check_range("reads", reads, 1, MAX_READS)
     return -(-elapsed_ms * 1000 // reads)
 
 
@@ -264,13 +263,3 @@ def storage_rules(params: StorageParams) -> dict[str, bool]:
         "an audit must read something, and take time": 0 < params.reads <= MAX_READS and params.read_us > 0,
         "a volume must grow up to its largest size": 0 < params.grow_blocks <= params.max_blocks <= MAX_BLOCKS,
     }
-
-
-def _check_range(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise InvalidInputError(f"{name} = {value} is out of range", fix=f"use an integer from {low} to {high}")
-
-
-def _check_bytes(name: str, value: bytes, size: int) -> None:
-    if len(value) != size:
-        raise InvalidInputError(f"{name} is {len(value)} bytes long", fix=f"give exactly {size} bytes")

@@ -14,6 +14,7 @@ from swarm_chain.core.merkle import build_tree, path, path_length, root, verify
 from swarm_chain.core.rowchain import NumpyCompute
 from swarm_chain.core.units import Hash32, WindowId
 from tests.compute_world import case_of, honest_run
+from tests.tampering import flip, with_opening, with_path_bit, with_root_bit
 
 addresses = st.binary(min_size=20, max_size=20).map(checksum_address)
 hashes = st.binary(min_size=32, max_size=32).map(Hash32)
@@ -32,13 +33,6 @@ challenges = st.builds(ComputeChallenge, window=windows, node=addresses, device=
 HONEST = case_of(honest_run())
 
 
-def flip(raw: bytes, bit: int) -> bytes:
-    """The same bytes with one bit changed; the bit number wraps around."""
-    changed = bytearray(raw)
-    changed[bit // 8 % len(raw)] ^= 1 << bit % 8
-    return bytes(changed)
-
-
 def outcome(case: JudgeCase) -> Outcome:
     return judge_openings([case])[0].outcome
 
@@ -55,46 +49,29 @@ def test_what_is_proved_passes(challenge: ComputeChallenge, draw_seed: Hash32, d
 @settings(max_examples=100, deadline=None)
 @given(number=st.integers(0, 7), bit=st.integers(0, 511))
 def test_one_bit_of_any_head_fails(number: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    openings[number] = replace(openings[number], head=flip(openings[number].head, bit))
+    changed = with_opening(HONEST, number, lambda opened: replace(opened, head=flip(opened.head, bit)))
 
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(changed) is Outcome.FAILED
 
 
 @settings(max_examples=100, deadline=None)
 @given(number=st.integers(0, 7), level=st.integers(0, 5), bit=st.integers(0, 255))
 def test_one_bit_of_any_path_fails(number: int, level: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    siblings = list(openings[number].path)
-    siblings[level] = Hash32(flip(siblings[level], bit))
-    openings[number] = replace(openings[number], path=tuple(siblings))
-
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(with_path_bit(HONEST, number, level, bit)) is Outcome.FAILED
 
 
 @settings(max_examples=50, deadline=None)
 @given(number=st.integers(0, 7), bit=st.integers(0, 63))
 def test_one_bit_of_any_row_number_fails(number: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    openings[number] = replace(openings[number], row=openings[number].row ^ 1 << bit)
+    changed = with_opening(HONEST, number, lambda opened: replace(opened, row=opened.row ^ 1 << bit))
 
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(changed) is Outcome.FAILED
 
 
 @settings(max_examples=50, deadline=None)
 @given(bit=st.integers(0, 255), both=st.booleans())
 def test_one_bit_of_the_root_fails(bit: int, both: bool) -> None:
-    assert HONEST.proof is not None
-    assert HONEST.commitment is not None
-    wrong = Hash32(flip(HONEST.proof.root, bit))
-    case = replace(HONEST, proof=replace(HONEST.proof, root=wrong))
-    if both:
-        case = replace(case, commitment=replace(HONEST.commitment, root=wrong))
-
-    assert outcome(case) is Outcome.FAILED
+    assert outcome(with_root_bit(HONEST, bit, both)) is Outcome.FAILED
 
 
 @settings(max_examples=50, deadline=None)

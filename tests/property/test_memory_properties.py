@@ -13,6 +13,7 @@ from swarm_chain.core.memory import MemoryChallenge, MemoryEpoch, MemoryShape, n
 from swarm_chain.core.memoryset import build_cache
 from swarm_chain.core.units import EpochNumber, Hash32
 from tests.memory_world import cache_of, case_of, honest_run
+from tests.tampering import flip, with_opening, with_path_bit, with_root_bit
 
 addresses = st.binary(min_size=20, max_size=20).map(checksum_address)
 hashes = st.binary(min_size=32, max_size=32).map(Hash32)
@@ -34,13 +35,6 @@ epochs = st.builds(
 )
 
 HONEST = case_of(honest_run())
-
-
-def flip(raw: bytes, bit: int) -> bytes:
-    """The same bytes with one bit changed; the bit number wraps around."""
-    changed = bytearray(raw)
-    changed[bit // 8 % len(raw)] ^= 1 << bit % 8
-    return bytes(changed)
 
 
 def outcome(case: MemoryCase) -> Outcome:
@@ -65,43 +59,26 @@ def test_what_is_held_passes(
 @settings(max_examples=100, deadline=None)
 @given(number=st.integers(0, 7), bit=st.integers(0, 255))
 def test_one_bit_of_any_result_fails(number: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    openings[number] = replace(openings[number], result=flip(openings[number].result, bit))
+    changed = with_opening(HONEST, number, lambda opened: replace(opened, result=flip(opened.result, bit)))
 
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(changed) is Outcome.FAILED
 
 
 @settings(max_examples=100, deadline=None)
 @given(number=st.integers(0, 7), level=st.integers(0, 4), bit=st.integers(0, 255))
 def test_one_bit_of_any_path_fails(number: int, level: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    siblings = list(openings[number].path)
-    siblings[level] = Hash32(flip(siblings[level], bit))
-    openings[number] = replace(openings[number], path=tuple(siblings))
-
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(with_path_bit(HONEST, number, level, bit)) is Outcome.FAILED
 
 
 @settings(max_examples=50, deadline=None)
 @given(number=st.integers(0, 7), bit=st.integers(0, 63))
 def test_one_bit_of_any_lane_number_fails(number: int, bit: int) -> None:
-    assert HONEST.proof is not None
-    openings = list(HONEST.proof.openings)
-    openings[number] = replace(openings[number], lane=openings[number].lane ^ 1 << bit)
+    changed = with_opening(HONEST, number, lambda opened: replace(opened, lane=opened.lane ^ 1 << bit))
 
-    assert outcome(replace(HONEST, proof=replace(HONEST.proof, openings=tuple(openings)))) is Outcome.FAILED
+    assert outcome(changed) is Outcome.FAILED
 
 
 @settings(max_examples=50, deadline=None)
 @given(bit=st.integers(0, 255), both=st.booleans())
 def test_one_bit_of_the_root_fails(bit: int, both: bool) -> None:
-    assert HONEST.proof is not None
-    assert HONEST.commitment is not None
-    wrong = Hash32(flip(HONEST.proof.root, bit))
-    case = replace(HONEST, proof=replace(HONEST.proof, root=wrong))
-    if both:
-        case = replace(case, commitment=replace(HONEST.commitment, root=wrong))
-
-    assert outcome(case) is Outcome.FAILED
+    assert outcome(with_root_bit(HONEST, bit, both)) is Outcome.FAILED

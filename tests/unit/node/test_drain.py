@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from node import main
+from node.agent import Agent
 from node.state import open_state
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.units import WindowId
@@ -49,34 +50,41 @@ def _deafen(world: NodeWorld, deaf: bool) -> None:
         member.deaf = deaf
 
 
-def test_drain_when_no_member_takes_the_commitment_then_waits_and_hands_it_over(world: NodeWorld) -> None:
-    world.clock = EventfulClock(5_000, lambda: _deafen(world, False))
-    _deafen(world, True)
+def _agent_in_a_window(world: NodeWorld) -> Agent:
     agent = world.agent()
     world.open(WINDOW, SEED)
     agent.tick()
-    began = world.clock.monotonic_ms()
+    return agent
 
+
+def _drain(world: NodeWorld, agent: Agent) -> int:
+    """Ends the agent as SIGTERM would; gives the milliseconds that took."""
+    began = world.clock.monotonic_ms()
     agent.drain()
     agent.run()
+    return world.clock.monotonic_ms() - began
+
+
+def test_drain_when_no_member_takes_the_commitment_then_waits_and_hands_it_over(world: NodeWorld) -> None:
+    world.clock = EventfulClock(5_000, lambda: _deafen(world, False))
+    _deafen(world, True)
+    agent = _agent_in_a_window(world)
+
+    took_ms = _drain(world, agent)
 
     assert [signed.commitment.window_id for signed in world.member.commitments] == [WINDOW]
-    assert 5_000 <= world.clock.monotonic_ms() - began < BOUND_MS
+    assert 5_000 <= took_ms < BOUND_MS
 
 
 def test_drain_when_members_stay_deaf_then_ends_within_its_bound_and_the_next_agent_hands_it_over(
     world: NodeWorld,
 ) -> None:
     _deafen(world, True)
-    agent = world.agent()
-    world.open(WINDOW, SEED)
-    agent.tick()
-    began = world.clock.monotonic_ms()
+    agent = _agent_in_a_window(world)
 
-    agent.drain()
-    agent.run()
+    took_ms = _drain(world, agent)
 
-    assert BOUND_MS <= world.clock.monotonic_ms() - began < BOUND_MS + 1_000
+    assert BOUND_MS <= took_ms < BOUND_MS + 1_000
     _deafen(world, False)
     again = world.agent()
     again.tick()
@@ -88,31 +96,23 @@ def test_drain_when_one_member_has_it_then_another_that_is_deaf_holds_nothing_up
     first, *others = world.members.values()
     for member in others:
         member.deaf = True
-    agent = world.agent()
-    world.open(WINDOW, SEED)
-    agent.tick()
-    began = world.clock.monotonic_ms()
+    agent = _agent_in_a_window(world)
 
-    agent.drain()
-    agent.run()
+    took_ms = _drain(world, agent)
 
     assert len(first.commitments) == 1
-    assert world.clock.monotonic_ms() - began < 1_000
+    assert took_ms < 1_000
 
 
 def test_drain_when_the_window_is_over_then_what_was_not_handed_in_is_not_waited_for(world: NodeWorld) -> None:
     _deafen(world, True)
-    agent = world.agent()
-    world.open(WINDOW, SEED)
-    agent.tick()
+    agent = _agent_in_a_window(world)
     world.close(WINDOW)
     agent.tick()
-    began = world.clock.monotonic_ms()
 
-    agent.drain()
-    agent.run()
+    took_ms = _drain(world, agent)
 
-    assert world.clock.monotonic_ms() - began < 1_000
+    assert took_ms < 1_000
 
 
 def test_drain_when_over_then_the_state_still_belongs_to_the_node(world: NodeWorld) -> None:

@@ -36,6 +36,7 @@ from tests.compute_world import (
     relabelled,
     run_with,
 )
+from tests.tampering import with_opening
 
 RUN = honest_run()
 HONEST = case_of(RUN)
@@ -57,13 +58,6 @@ def finding(case: JudgeCase) -> tuple[Outcome, str]:
 def opening(rows: tuple[int, ...]) -> JudgeCase:
     """The honest prover opens rows of its own choice."""
     return replace(HONEST, proof=prove_rows(RUN, rows))
-
-
-def with_first(change: Callable[[Opening], Opening]) -> JudgeCase:
-    """The honest case with its first opening changed."""
-    assert HONEST.proof is not None
-    first, *rest = HONEST.proof.openings
-    return replace(HONEST, proof=replace(HONEST.proof, openings=(change(first), *rest)))
 
 
 def flip_head(at: int, opened: Opening) -> Opening:
@@ -181,7 +175,7 @@ def test_attack_05_random_root_with_true_rows_fails() -> None:
     ids=["no top", "no sibling", "empty", "extended", "doubled", "reversed"],
 )
 def test_attack_06_truncated_or_extended_path_fails(change: Callable[[tuple[Hash32, ...]], tuple[Hash32, ...]]) -> None:
-    assert finding(with_first(lambda o: replace(o, path=change(o.path)))) == (Outcome.FAILED, "wrong_path")
+    assert finding(with_opening(HONEST, 0, lambda o: replace(o, path=change(o.path)))) == (Outcome.FAILED, "wrong_path")
 
 
 @pytest.mark.parametrize("copies", [2, 4])
@@ -201,7 +195,7 @@ def test_attack_07_inner_node_shown_as_leaf_fails() -> None:
         return replace(first, head=pair, path=())
 
     assert node_hash(RUN.tree[32:64], RUN.tree[64:96]) == root(RUN.tree)
-    assert finding(with_first(as_leaf)) == (Outcome.FAILED, "wrong_path")
+    assert finding(with_opening(HONEST, 0, as_leaf)) == (Outcome.FAILED, "wrong_path")
 
 
 def test_attack_07_leaf_shown_as_inner_node_fails() -> None:
@@ -219,7 +213,7 @@ def test_attack_07_leaf_shown_as_inner_node_fails() -> None:
 
 @pytest.mark.parametrize("excess", [SHAPE.m, 2**32, 2**256])
 def test_attack_08_row_beyond_the_matrix_fails(excess: int) -> None:
-    assert finding(with_first(lambda o: replace(o, row=o.row + excess))) == (Outcome.FAILED, "wrong_rows")
+    assert finding(with_opening(HONEST, 0, lambda o: replace(o, row=o.row + excess))) == (Outcome.FAILED, "wrong_rows")
 
 
 def test_attack_08_column_beyond_the_matrix_is_refused() -> None:
@@ -228,13 +222,13 @@ def test_attack_08_column_beyond_the_matrix_is_refused() -> None:
 
 
 def test_attack_09_any_changed_byte_of_a_head_fails() -> None:
-    cases = [with_first(partial(flip_head, at)) for at in range(64)]
+    cases = [with_opening(HONEST, 0, partial(flip_head, at)) for at in range(64)]
 
     assert {(v.outcome, v.reason) for v in judge_openings(cases)} == {(Outcome.FAILED, "wrong_path")}
 
 
 def test_attack_09_any_changed_byte_of_a_path_fails() -> None:
-    cases = [with_first(partial(flip_path, at)) for at in range(SHAPE.path_length * 32)]
+    cases = [with_opening(HONEST, 0, partial(flip_path, at)) for at in range(SHAPE.path_length * 32)]
 
     assert {(v.outcome, v.reason) for v in judge_openings(cases)} == {(Outcome.FAILED, "wrong_path")}
 
@@ -254,7 +248,12 @@ def test_false_row_names_the_first_one_drawn_and_nothing_else_names_any() -> Non
     done = sorted(rows)[DRAWS // 2]  # some drawn rows are true, some invented
     lazy = lazy_run(CHALLENGE, done)
     first = next(row for row in drawn(lazy) if row >= done)
-    others = (HONEST, with_first(partial(flip_path, 0)), opening(drawn(RUN)[::-1]), replace(HONEST, proof=None))
+    others = (
+        HONEST,
+        with_opening(HONEST, 0, partial(flip_path, 0)),
+        opening(drawn(RUN)[::-1]),
+        replace(HONEST, proof=None),
+    )
 
     verdicts = judge_openings([case_of(lazy), *others])
 

@@ -37,6 +37,7 @@ from tests.memory_world import (
     relabelled,
     run_with,
 )
+from tests.tampering import with_opening
 
 RUN = honest_run()
 HONEST = case_of(RUN)
@@ -59,14 +60,6 @@ def finding(case: MemoryCase) -> tuple[Outcome, str]:
 def opening(lanes: tuple[int, ...]) -> MemoryCase:
     """The honest prover opens lanes of its own choice."""
     return replace(HONEST, proof=open_lanes(RUN, lanes))
-
-
-def with_first(change: Callable[[LaneOpening], object]) -> MemoryCase:
-    """The honest case with its first opening changed."""
-    assert HONEST.proof is not None
-    first, *rest = HONEST.proof.openings
-    changed: Any = change(first)
-    return replace(HONEST, proof=replace(HONEST.proof, openings=(changed, *rest)))
 
 
 def test_honest_device_passes_with_its_dataset_and_its_rate() -> None:
@@ -224,7 +217,7 @@ def test_lanes_that_were_not_drawn_fail(lanes: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("lane", [SHAPE.lanes, -1, 2**64, None, "3"])
 def test_lane_that_does_not_exist_fails(lane: Any) -> None:
-    assert finding(with_first(lambda first: replace(first, lane=lane))) == (Outcome.FAILED, "wrong_lanes")
+    assert finding(with_opening(HONEST, 0, lambda first: replace(first, lane=lane))) == (Outcome.FAILED, "wrong_lanes")
 
 
 @pytest.mark.parametrize("at", range(32))
@@ -232,7 +225,7 @@ def test_one_changed_byte_of_a_result_fails(at: int) -> None:
     def change(first: LaneOpening) -> LaneOpening:
         return replace(first, result=first.result[:at] + bytes([first.result[at] ^ 1]) + first.result[at + 1 :])
 
-    assert finding(with_first(change)) == (Outcome.FAILED, "wrong_path")
+    assert finding(with_opening(HONEST, 0, change)) == (Outcome.FAILED, "wrong_path")
 
 
 @pytest.mark.parametrize("at", range(32))
@@ -254,7 +247,9 @@ def test_one_byte_committed_wrongly_in_every_lane_fails(at: int) -> None:
     ids=["short", "long", "swapped", "zero", "cut"],
 )
 def test_wrong_path_fails(change: Callable[[tuple[Hash32, ...]], tuple[Hash32, ...]]) -> None:
-    assert finding(with_first(lambda first: replace(first, path=change(first.path)))) == (Outcome.FAILED, "wrong_path")
+    changed = with_opening(HONEST, 0, lambda first: replace(first, path=change(first.path)))
+
+    assert finding(changed) == (Outcome.FAILED, "wrong_path")
 
 
 def test_tree_with_more_leaves_than_lanes_fails_though_its_paths_lead_to_the_root() -> None:
@@ -267,7 +262,7 @@ def test_inner_node_shown_as_a_lane_fails() -> None:
     def change(first: LaneOpening) -> LaneOpening:
         return replace(first, result=node_hash(first.result, first.path[0]), path=first.path[1:])
 
-    assert finding(with_first(change)) == (Outcome.FAILED, "wrong_path")
+    assert finding(with_opening(HONEST, 0, change)) == (Outcome.FAILED, "wrong_path")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +281,7 @@ def test_inner_node_shown_as_a_lane_fails() -> None:
     ],
 )
 def test_malformed_opening_fails_and_stops_nobody(change: Callable[[LaneOpening], object]) -> None:
-    broken, honest = judge_memory(cache_of(), [with_first(change), HONEST])
+    broken, honest = judge_memory(cache_of(), [with_opening(HONEST, 0, change), HONEST])
 
     assert (broken.outcome, broken.reason) == (Outcome.FAILED, "malformed")
     assert honest.outcome is Outcome.PASSED
