@@ -83,12 +83,18 @@ def bench(
 
 
 @app.command()
-def doctor(ctx: typer.Context, folder: Folder = None) -> None:
+def doctor(
+    ctx: typer.Context,
+    folder: Folder = None,
+    port: Annotated[
+        list[int] | None, typer.Option(help="Port that members shall call back; repeatable.", min=1024, max=65535)
+    ] = None,
+) -> None:
     """Looks at machine, chain, oracle and keys; exit 6 if something blocks. Nothing is changed."""
     from node.doctor.cli import show_doctor
 
     session = session_of(ctx)
-    show_doctor(session, _settings(session, node_folder=folder))
+    show_doctor(session, _settings(session, node_folder=folder), port or [])
 
 
 @app.command("why-idle")

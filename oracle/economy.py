@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from swarm_chain.core.economics import ServiceLevel
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Address, Bps, Timestamp, Wei
 
@@ -18,11 +19,32 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """How one node served in one category: failed requests, bps, median response, us, and rating; None: not measured."""
+    """How one node served in one category; None: not measured. Units are those of `ServiceLevel`, ratings have none."""
 
     error_bps: Bps | None = None
     response_us: int | None = None
     rating: int | None = None
+    far_response_us: int | None = None
+    jitter_us: int | None = None
+    rate: int | None = None
+    utilisation_bps: Bps | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradedService:
+    """A measured service beside what its class owes, what it was judged against, and what came of it, bps.
+
+    `factor_bps` multiplies quality, 0 to 11000; `missed_bps` is what the penalty is for, None where nothing is owed.
+    """
+
+    node: Address
+    category: Category
+    service: Service
+    owed: ServiceLevel
+    judged: ServiceLevel
+    median_rating: int
+    factor_bps: Bps
+    missed_bps: Bps | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from oracle.economy import CategoryPool, CategoryWeight, Service, Supply
+from oracle.economy import CategoryPool, CategoryWeight, GradedService, Service, Supply
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
 from swarm_chain.core.model import (
@@ -341,6 +341,7 @@ class RewardLine:
     shortfall_bps: Bps
     base_wei: Wei
     penalty_wei: Wei
+    services: tuple[GradedService, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from pydantic.alias_generators import to_camel
 
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
+from swarm_chain.core.callbacks import CallbackRequest
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
 from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
@@ -269,6 +270,36 @@ class AuditOpeningsBody(Body):
     """POST /v1/audits/{id}/openings; each category has openings of its own, which its judge reads."""
 
     openings: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_DRAWS)]
+
+
+class CallbackFields(Body):
+    """CallbackRequest."""
+
+    node: HexAddress
+    member: HexAddress
+    port: Annotated[int, Field(ge=1, le=65535)]
+    nonce: HexHash
+    issued_at: Uint53
+    expires_at: Uint53
+
+
+class CallbackBody(Body):
+    """POST /v1/callbacks."""
+
+    request: CallbackFields
+    signature: HexSignature
+
+    def to_core(self) -> CallbackRequest:
+        """The core value of this body."""
+        r = self.request
+        return CallbackRequest(
+            node=Address(r.node),
+            member=Address(r.member),
+            port=r.port,
+            nonce=hash_from_hex(r.nonce),
+            issued_at=Timestamp(r.issued_at),
+            expires_at=Timestamp(r.expires_at),
+        )
 
 
 class SpecBody(Body):

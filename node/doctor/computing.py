@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from node.doctor.facts import Compute, KnownAnswers
+from swarm_chain.core.checkup import SHOWN
 
 LONGEST_S = 90  # a cold start of torch and its GPU libraries from a slow disk
 
@@ -71,17 +72,16 @@ def _ray_gpus() -> int | None:
 
 
 def _answers(device: str, threads: int) -> dict[str, Any]:
-    from swarm_chain.core.known_answers import wrong_answers
-    from swarm_chain.reference.backends import candidates
+    from swarm_chain.reference.backends import candidates, fault_of
 
     try:
         backends = candidates(device, threads)
-        wrong = {backend.name for backend in backends if wrong_answers(backend)}
     except (ImportError, OSError, RuntimeError) as error:  # RuntimeError is torch's own for a device that fails
         return {"device": device, "trusted": [], "rejected": [], "problem": f"{type(error).__name__}: {error}"[:200]}
-    names = [backend.name for backend in backends]
-    trusted = [name for name in names if name not in wrong]
-    return {"device": device, "trusted": trusted, "rejected": sorted(wrong), "problem": ""}
+    faults = {backend.name: fault_of(backend) for backend in backends}
+    trusted = [name for name, fault in faults.items() if not fault]
+    rejected = [f"{name} ({fault[:SHOWN]})" for name, fault in faults.items() if fault]
+    return {"device": device, "trusted": trusted, "rejected": rejected, "problem": ""}
 
 
 if __name__ == "__main__":

@@ -10,7 +10,16 @@ from functools import partial
 from pathlib import Path
 
 from node.config import NodeSettings, ray_temporary_folder
-from node.doctor import computing, gpus, judge_machine, judge_network, probe_machine, probe_network
+from node.doctor import (
+    computing,
+    gpus,
+    judge_machine,
+    judge_network,
+    judge_ports,
+    probe_machine,
+    probe_network,
+    reach,
+)
 from node.doctor.checks import Check
 from node.doctor.facts import Endpoint
 from node.main import node_signer
@@ -19,6 +28,8 @@ from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.core.checkup import fail, unknown
 from swarm_chain.core.errors import SwarmError
 from swarm_chain.core.model import Deployment
+from swarm_chain.core.signing import domain_separator
+from swarm_chain.core.units import Timestamp
 from swarm_chain.params import load_params
 
 LONGEST_S = computing.LONGEST_S + 10
@@ -37,17 +48,18 @@ class Named:
     needed: bool = False
 
 
-def examine(settings: NodeSettings, *, deep: bool = True) -> tuple[Check, ...]:
+def examine(settings: NodeSettings, *, deep: bool = True, ports: Sequence[int] = ()) -> tuple[Check, ...]:
     """Looks at everything a node needs; changes nothing, sends nothing but questions.
 
     Args:
         settings: where the node's things are.
         deep: also computes the known answers, which takes seconds.
+        ports: members are asked to call them back; each is listened on meanwhile.
 
     Returns:
         The rows, always in the same order.
     """
-    probes = [*_machine(settings, deep), *_outside(settings), *_tools()]
+    probes = [*_machine(settings, deep), *_outside(settings, ports), *_tools()]
     pool = ThreadPoolExecutor(max_workers=len(probes), thread_name_prefix="doctor")
     found: list[list[Check]] = [[] for _ in probes]
     running = [pool.submit(_collect, probe, rows) for probe, rows in zip(probes, found, strict=True)]
@@ -110,6 +122,7 @@ def _devices(settings: NodeSettings, deep: bool) -> Iterable[Check]:
         compute = computing.ask_compute(settings.gpus, settings.threads)
         yield judge_machine.judge_devices(found, compute, settings.gpus)
         yield from judge_machine.judge_compute(compute)
+    yield from judge_machine.judge_toolchain(probe_machine.toolchain(), max(settings.gpus, len(found.devices)))
     yield judge_machine.judge_ecc(found)
     try:
         faults, problem = (probe_machine.xids() if found.devices else ()), ""
@@ -118,13 +131,31 @@ def _devices(settings: NodeSettings, deep: bool) -> Iterable[Check]:
     yield judge_machine.judge_xids(found, faults, problem)
 
 
-def _outside(settings: NodeSettings) -> tuple[Named, ...]:
+def _outside(settings: NodeSettings, ports: Sequence[int]) -> tuple[Named, ...]:
     return (
         Named(id="rpc", run=lambda: _network(settings), needed=True),
-        Named(id="ports", run=judge_network.judge_unmeasured),
+        Named(id="ports", run=lambda: _ports(settings, ports)),
+        Named(id="mesh", run=lambda: [judge_network.judge_mesh()]),
         Named(id="folder", run=lambda: [judge_network.judge_folder(probe_network.file(settings.folder))]),
         Named(id="key", run=lambda: _keys(settings), needed=True),
     )
+
+
+def _ports(settings: NodeSettings, ports: Sequence[int]) -> Iterable[Check]:
+    if not ports:
+        return [judge_ports.judge_unasked()]
+    if not settings.oracle_urls or not settings.key_file.is_file():
+        return [judge_ports.judge_unasked("needs a member (SWARM_ORACLE_URL) and a node key")]
+    endpoints = tuple(map(probe_network.endpoint, settings.endpoints))
+    where, problem = _deployment(settings, endpoints)
+    if where is None:
+        return [judge_ports.judge_unasked(problem)]
+    asker = reach.Asker(
+        signer=node_signer(settings),
+        domain=domain_separator(where.chain_id, where.contracts["ChallengeBeacon"]),
+        now=Timestamp(max(one.block_at for one in endpoints)),
+    )
+    return judge_ports.judge_ports([reach.reach(port, settings.oracle_urls, asker) for port in ports])
 
 
 def _tools() -> tuple[Named, ...]:

@@ -39,7 +39,10 @@ class Gpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswers:
-    """Backends of one device that gave the known answers, and those that did not."""
+    """Backends of one device that gave the known answers, and those that did not, each with the reason.
+
+    The reference is among the backends of every device; it computes on the CPU.
+    """
 
     device: str
     trusted: tuple[str, ...] = ()
@@ -105,6 +108,35 @@ class File:
     mode: int | None
     owner: int = -1
     reader: int = -1  # user this process is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toolchain:
+    """What Triton needs to build its kernels' launchers; paths, empty where missing."""
+
+    triton: str
+    compiler: str
+    headers: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called:
+    """What came of one member's call: it connected, its greeting arrived here; or why not, or why it did not try."""
+
+    member: str
+    is_reached: bool = False
+    came_through: bool = False
+    problem: str = ""
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """A port that members called; `is_free` unless a program listened there already."""
+
+    port: int
+    is_free: bool
+    called: tuple[Called, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

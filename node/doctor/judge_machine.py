@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from node.doctor.checks import Check
-from node.doctor.facts import ClockSync, Compute, Disk, Gpus, KnownAnswers, Package
+from node.doctor.facts import ClockSync, Compute, Disk, Gpus, KnownAnswers, Package, Toolchain
 from swarm_chain.core.checkup import Level, Line, Room, fail, judge_room, ok, unknown, warn
+from swarm_chain.core.rowchain import NumpyCompute
 
 GIB = 2**30
 LEAST_MEMORY, GOOD_MEMORY = GIB, 4 * GIB  # a run of the largest plan and Ray's own processes
@@ -15,6 +16,7 @@ LEAST_SHM, GOOD_SHM = 0, 128 * 2**20  # without it Ray puts its object store int
 # Source: NVIDIA, "XID Errors", entries whose action is RESET_GPU, RESTART_BM or CONTACT_SUPPORT.
 HARDWARE_XIDS = frozenset({48, 62, 64, 74, 79, 95, 119, 120})
 INSTALL = "pip install 'swarm[node]'"
+CPU = "cpu"
 
 
 def judge_package(found: Package) -> Check:
@@ -120,12 +122,18 @@ def judge_compute(compute: Compute) -> tuple[Check, ...]:
 
 def _answers(one: KnownAnswers) -> Line:
     remedy = "its arithmetic or its torch is broken: reinstall torch, then suspect memory or GPU"
+    rejected = ", ".join(one.rejected)
     if not one.trusted:
-        wrong = one.problem or f"{', '.join(one.rejected)} gave wrong answers"
-        return fail("compute", f"{one.device}: {wrong}", remedy)
+        return fail("compute", f"{one.device}: {one.problem or f'failed the known answers: {rejected}'}", remedy)
+    if one.device != CPU and set(one.trusted) <= {NumpyCompute.name}:
+        # The agent would prove on the CPU, far too slowly for the plan of a GPU, and earn nothing.
+        found = f"{one.device}: all of its backends failed the known answers: {rejected or 'none could be made'}"
+        return fail(
+            "compute", found, "reinstall torch for the driver's CUDA, see the line compiler; or set SWARM_GPUS=0"
+        )
     found = f"{one.device}: {', '.join(one.trusted)} gave the known answers"
     if one.rejected:
-        return warn("compute", f"{found}, {', '.join(one.rejected)} did not", remedy)
+        return warn("compute", f"{found}, not so: {rejected}", remedy)
     return ok("compute", found)
 
 
@@ -188,6 +196,28 @@ def judge_tool(name: str, version: str | None) -> Check:
     if version is None:
         return _check(warn(name, "absent", remedies[name]), "installed")
     return _check(ok(name, version or "installed"), "installed")
+
+
+def judge_toolchain(found: Toolchain, gpus: int) -> tuple[Check, ...]:
+    """Judge what the fused kernels are built with; without them a GPU proves by cuBLAS, more slowly.
+
+    Args:
+        found: where each part is.
+        gpus: NVIDIA's, there or configured.
+    """
+    parts = (
+        ("triton", found.triton, "pip install 'swarm[node,gpu]'"),
+        ("compiler", found.compiler, "apt install gcc"),
+        ("headers", found.headers, "apt install python3-dev, of the Python that runs Swarm"),
+    )
+    required = "installed, where there are GPUs"
+    return tuple(_check(_part(what, where, remedy, gpus), required) for what, where, remedy in parts)
+
+
+def _part(what: str, where: str, remedy: str, gpus: int) -> Line:
+    if not gpus:
+        return ok(what, f"no GPU needs it; {where or 'absent'}")
+    return ok(what, where) if where else warn(what, "absent: the GPU's fused kernels cannot be built", remedy)
 
 
 def _check(line: Line, required: str) -> Check:

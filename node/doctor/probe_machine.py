@@ -6,12 +6,14 @@ import platform
 import re
 import shutil
 import subprocess
+import sysconfig
 from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
-from node.doctor.facts import ClockSync, Disk, Package
+from node.doctor.facts import ClockSync, Disk, Package, Toolchain
 from swarm_chain.core.checkup import Room
 
 PROGRAM_S = 3
@@ -123,6 +125,18 @@ def clock_sync() -> ClockSync:
     if adjtimex is None or adjtimex(ctypes.byref(answer)) < 0:
         return ClockSync(is_synchronised=None, programs=programs, problem="this system's clock cannot be asked")
     return ClockSync(is_synchronised=not answer.status & _UNSYNCHRONISED, programs=programs)
+
+
+def toolchain() -> Toolchain:
+    """Triton, the C compiler it looks for, and Python's headers."""
+    triton = find_spec("triton")
+    compilers = (shutil.which(name) for name in ("cc", "gcc", "clang"))
+    headers = Path(sysconfig.get_path("include")) / "Python.h"
+    return Toolchain(
+        triton="installed" if triton else "",
+        compiler=next((where for where in compilers if where), ""),
+        headers=str(headers.parent) if headers.is_file() else "",
+    )
 
 
 def program(name: str) -> str | None:

@@ -117,6 +117,15 @@ class AuditsAnswer(Answer):
     audits: list[AuditAnswer]
 
 
+class CallbackAnswer(Answer):
+    """POST /v1/callbacks."""
+
+    host: str = Field(description="Address the request came from, and that was called.")
+    reached: bool
+    elapsed_ms: int = Field(description="Until connected; 0 if not.")
+    problem: str = Field(description="Why not; empty if reached.")
+
+
 class NothingAnswer(Answer):
     """It was taken in; there is nothing to tell."""
 

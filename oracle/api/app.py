@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from fastapi import Depends, FastAPI, Request
 
 from oracle.api.audits import audit_routes
+from oracle.api.callbacks import TcpCaller, callback_routes
 from oracle.api.commitments import CommitmentInbox, CommitmentLane
 from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
@@ -14,6 +15,7 @@ from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
+from oracle.pipeline.callbacks import Callbacks, Caller
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
 
@@ -22,12 +24,16 @@ EIP-712 signature (domain: ChallengeBeacon); times are chain time; wei and large
 Every error is {"error", "message", "fix", "values"}."""
 
 
-def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
+_TCP = TcpCaller()
+
+
+def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller = _TCP) -> FastAPI:
     """The application.
 
     Args:
         member: the member it speaks for.
         contracts: addresses by name, for `/v1/status`.
+        caller: connects to nodes that ask to be called back.
     """
 
     async def require_acting(request: Request) -> None:
@@ -53,6 +59,8 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
     app.include_router(audit_routes(member.auditing, rates.nodes))
+    calling = Callbacks(desk=member.desk, member=member.address, caller=caller)
+    app.include_router(callback_routes(calling, rates.callbacks))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app
@@ -65,4 +73,5 @@ def _rates(member: Member) -> Rates:
         specs=RateLimit(now, per_second=1, burst=20),
         answers=RateLimit(now, per_second=10, burst=40),
         peers=RateLimit(now, per_second=100, burst=400),
+        callbacks=RateLimit(now, per_second=1, burst=5),
     )

@@ -83,7 +83,7 @@ def proven_units(observations: Sequence[Observation]) -> dict[Category, dict[Add
 
 
 def median_services(observations: Sequence[Observation]) -> dict[ServiceKey, Service]:
-    """Give how every node served in each category: medians of errors, response and rating.
+    """Give how every node served in each category: the median of every figure.
 
     A number that fewer than half of the members measured is not measured at all: it lowers and raises nothing.
 
@@ -91,13 +91,18 @@ def median_services(observations: Sequence[Observation]) -> dict[ServiceKey, Ser
         observations: one a member.
 
     Returns:
-        By category and node; lower medians of errors and response, upper of ratings. No entry where nothing was measured.
+        By category and node; lower medians of what is better low, upper of what is better high. No entry where nothing was
+        measured.
     """
     found = {
         key: Service(
             error_bps=_lower([one.service.error_bps for one in ones], len(observations)),
             response_us=_lower([one.service.response_us for one in ones], len(observations)),
             rating=_upper([one.service.rating for one in ones], len(observations)),
+            far_response_us=_lower([one.service.far_response_us for one in ones], len(observations)),
+            jitter_us=_lower([one.service.jitter_us for one in ones], len(observations)),
+            rate=_upper([one.service.rate for one in ones], len(observations)),
+            utilisation_bps=_upper([one.service.utilisation_bps for one in ones], len(observations)),
         )
         for key, ones in _measurements(observations).items()
     }

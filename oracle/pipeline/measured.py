@@ -30,7 +30,7 @@ def measurements_of(member: Member, sight: Sight, epoch: EpochNumber) -> tuple[M
 
 
 def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
-    """One measurement a node and category: the least units where several sources bound them, every figure of service."""
+    """One measurement a node and category: the least units where several sources bound them, of each figure the worse."""
     found: dict[tuple[Address, Category], Measurement] = {}
     for one in measured:
         key = (one.node, one.category)
@@ -43,15 +43,21 @@ def _sources(member: Member, sight: Sight, epoch: EpochNumber) -> Iterator[tuple
 
 
 def _both(first: Measurement, second: Measurement) -> Measurement:
-    units = [one.units for one in (first, second) if one.units is not None]
     service = Service(
-        error_bps=_worse(first.service.error_bps, second.service.error_bps),
-        response_us=_worse(first.service.response_us, second.service.response_us),
+        error_bps=_largest(first.service.error_bps, second.service.error_bps),
+        response_us=_largest(first.service.response_us, second.service.response_us),
+        far_response_us=_largest(first.service.far_response_us, second.service.far_response_us),
+        jitter_us=_largest(first.service.jitter_us, second.service.jitter_us),
+        rate=_least(first.service.rate, second.service.rate),
+        utilisation_bps=_least(first.service.utilisation_bps, second.service.utilisation_bps),
         rating=first.service.rating if second.service.rating is None else second.service.rating,
     )
-    return replace(first, units=min(units) if units else None, service=service)
+    return replace(first, units=_least(first.units, second.units), service=service)
 
 
-def _worse(first: Number | None, second: Number | None) -> Number | None:
-    known = [one for one in (first, second) if one is not None]
-    return max(known) if known else None
+def _largest(first: Number | None, second: Number | None) -> Number | None:
+    return max((one for one in (first, second) if one is not None), default=None)
+
+
+def _least(first: Number | None, second: Number | None) -> Number | None:
+    return min((one for one in (first, second) if one is not None), default=None)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from oracle.economy import CategoryWeight
 from oracle.model import FoundViolation, RewardLine
 from oracle.publish.fields import Json
+from oracle.publish.graded import services_json
 from oracle.publish.measured import (
     availability_json,
     capacities_json,
@@ -114,6 +115,7 @@ def explain_document(published: PublishedEpoch, state: ChainState, provider_id: 
         "capacities": capacities_json(nodes, facts),
         "availability": availability_json(record.nodes, facts, found),
         "measurements": measurements_json(record.nodes, facts, found),
+        "services": services_json(line.services),
         "jobs": jobs_json(jobs, facts, found),
         "pools": _pools_json(published),
         "line": _line_json(line),

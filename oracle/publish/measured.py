@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
+
+from pydantic.alias_generators import to_camel
 
 from oracle.economy import Service
 from oracle.model import EpochFacts, Measurement
@@ -135,7 +137,7 @@ def measurements_json(nodes: Sequence[Address], facts: EpochFacts, found: Measur
 
 
 def _service_json(service: Service) -> Json:
-    return {"errorBps": service.error_bps, "responseUs": service.response_us, "rating": service.rating}
+    return {to_camel(figure.name): getattr(service, figure.name) for figure in fields(Service)}
 
 
 def capacities_json(nodes: Collection[Address], facts: EpochFacts) -> list[Json]:

@@ -1,5 +1,8 @@
 """Bytes of an observation: what one member saw of an epoch, signed over their sha256."""
 
+from dataclasses import fields
+from typing import Any
+
 from oracle.economy import Service
 from oracle.model import Arrival, JobFinding, Measurement, Observation, RollCall
 from oracle.publish import fields as f
@@ -8,7 +11,9 @@ from swarm_chain.core.encoding import address_bytes, canonical_json, sha256_dige
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.signing import observation_digest
-from swarm_chain.core.units import BPS, Bps, EpochNumber, Hash32, JobId, WindowId
+from swarm_chain.core.units import BPS, EpochNumber, Hash32, JobId, WindowId
+
+_FIGURES = tuple(figure.name for figure in fields(Service))  # in the order of the document
 
 
 def observation_json(observation: Observation) -> f.Json:
@@ -115,12 +120,12 @@ def _read_job(value: object, where: str) -> JobFinding:
 
 
 def _measurement_row(one: Measurement) -> list[object]:
-    service = one.service
-    return [one.node, one.category.value, one.units, service.error_bps, service.response_us, service.rating]
+    figures = [getattr(one.service, figure) for figure in _FIGURES]
+    return [one.node, one.category.value, one.units, *figures]
 
 
 def _read_measurement(value: object, where: str) -> Measurement:
-    node, category, units, error_bps, response_us, rating = f.row(value, where, 6)
+    node, category, units, *figures = f.row(value, where, 3 + len(_FIGURES))
     read = Category(f.choice(category, where, list(Category)))
     if read is Category.COMPUTE and units is not None:
         raise InvalidInputError(
@@ -130,12 +135,14 @@ def _read_measurement(value: object, where: str) -> Measurement:
         node=f.address(node, where),
         category=read,
         units=f.optional_integer(units, where),
-        service=Service(
-            error_bps=None if error_bps is None else Bps(f.integer(error_bps, where, BPS)),
-            response_us=f.optional_integer(response_us, where),
-            rating=f.optional_integer(rating, where),
-        ),
+        service=Service(**{name: _figure(name, one, where) for name, one in zip(_FIGURES, figures, strict=True)}),
     )
+
+
+def _figure(name: str, value: object, where: str) -> Any:
+    if value is None:
+        return None
+    return f.integer(value, where, BPS) if name.endswith("_bps") else f.integer(value, where)
 
 
 def _require_ordered(observation: Observation, where: str) -> None:

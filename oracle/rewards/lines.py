@@ -6,7 +6,7 @@ proven units x quality x multiplier --> weights by category --> shares of each c
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from oracle.economy import CategoryPool, CategoryWeight
+from oracle.economy import CategoryPool, CategoryWeight, GradedService
 from oracle.model import EpochFacts, Network, Pools, RewardLine
 from oracle.rewards import cover, emission, penalties, quality, weights
 from oracle.rewards.multiplier import Multipliers, Past
@@ -43,8 +43,8 @@ class _Scales:
     multipliers: Multipliers
     availability: Mapping[Address, Bps]
     presence: Mapping[int, int]
-    factors: Mapping[tuple[Category, Address], Bps]
-    missed: Mapping[Address, tuple[Bps, ...]]
+    services: Mapping[tuple[Category, Address], GradedService]
+    services_of: Mapping[Address, tuple[GradedService, ...]]
 
 
 # A provider before the pools are split: why it is excused, and its weights.
@@ -78,6 +78,8 @@ def _scales(inputs: RewardInputs) -> _Scales:
     proven = {Category.COMPUTE: weights.node_units(inputs.capacities), **facts.proven}
     availability = quality.judged_availability(facts.availability, facts.maintenance)
     table = params.rewards.availability_table
+    classes = quality.classes_of(facts.services, inputs.providers)
+    services = quality.graded_services(facts.services, classes, params.services, params.rewards)
     return _Scales(
         started_at=inputs.network.epoch_start(facts.epoch),
         work={category: proven[category] for category in Category if proven.get(category)},
@@ -85,8 +87,8 @@ def _scales(inputs: RewardInputs) -> _Scales:
         multipliers=Multipliers(inputs.past, facts.epoch, params.rewards),
         availability=availability,
         presence={share: interpolate(table, share) for share in {BPS, *availability.values()}},
-        factors=quality.service_factors(facts.services, params.services, params.rewards),
-        missed=quality.service_shortfalls(facts.services, params.services),
+        services=services,
+        services_of=quality.by_node(services),
     )
 
 
@@ -120,8 +122,9 @@ def _graded(
         units = work.get(node, 0)
         if units:
             present = scales.presence[scales.availability.get(node, BPS)]
-            if scales.factors:
-                present = present * scales.factors.get((category, node), BPS) // BPS
+            served = scales.services.get((category, node)) if scales.services else None
+            if served is not None:
+                present = present * served.factor_bps // BPS
             graded.append((present, units))
     return graded
 
@@ -206,8 +209,9 @@ def _line(
 ) -> RewardLine:
     params = inputs.network.params.penalties
     availability = penalties.provider_availability(provider, scales.availability)
-    missed = penalties.service_shortfall(provider, scales.missed)
+    services = _services(provider, scales)
     excused, proven = weighed
+    missed = penalties.service_shortfall(services) if services else Bps(0)
     shortfall = Bps(0) if excused else penalties.shortfall_bps(availability, missed, params)
     # The evidence is that of one epoch, so a report that covers several prices the shortfall at the reward of one.
     base = Wei(max(reward // inputs.covered, inputs.gross_wei.get(provider.provider_id, 0)))
@@ -220,7 +224,14 @@ def _line(
         shortfall_bps=shortfall,
         base_wei=base,
         penalty_wei=penalties.penalty_wei(base, shortfall, Wei(provider.stake_wei + reward), params),
+        services=services,
     )
+
+
+def _services(provider: ProviderRecord, scales: _Scales) -> tuple[GradedService, ...]:
+    if not scales.services_of:
+        return ()
+    return tuple(one for node in provider.nodes for one in scales.services_of.get(node, ()))
 
 
 def _capped(lines: Sequence[RewardLine], inputs: RewardInputs) -> tuple[RewardLine, ...]:

@@ -1,7 +1,8 @@
 """Service-level penalties: what an epoch below availability, error and response targets costs, netted at settlement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from oracle.economy import GradedService
 from swarm_chain.core.economics import PenaltyParams
 from swarm_chain.core.model import ProviderRecord
 from swarm_chain.core.units import BPS, Address, Bps, Timestamp, Wei
@@ -54,19 +55,16 @@ def provider_availability(provider: ProviderRecord, availability: Mapping[Addres
     return Bps(-(-sum(measured) // len(measured)))
 
 
-def service_shortfall(provider: ProviderRecord, missed: Mapping[Address, Sequence[Bps]]) -> Bps:
-    """Average by how much a provider's measured services missed their levels, rounded down in its favour.
+def service_shortfall(services: Iterable[GradedService]) -> Bps:
+    """Average by how much a provider's measured services missed what its class owes, rounded down in its favour.
 
     Args:
-        provider: names the nodes.
-        missed: bps by measured node, one number a category (`quality.service_shortfalls`).
+        services: of its nodes (`quality.graded_services`); those it does not owe count neither for nor against it.
 
     Returns:
-        Bps; 0 if nobody measured any of its nodes.
+        Bps; 0 if nobody measured anything that it owes.
     """
-    if not missed:
-        return Bps(0)
-    numbers = [number for node in provider.nodes for number in missed.get(node, ())]
+    numbers = [one.missed_bps for one in services if one.missed_bps is not None]
     return Bps(sum(numbers) // len(numbers)) if numbers else Bps(0)
 
 

@@ -1,14 +1,16 @@
-"""How good a node's work was: availability x errors x response x rating, by tables; what nobody measured is neutral."""
+"""How good a node's work was: availability x what its class owes x rating, by tables; what nobody measured is neutral."""
 
 from collections.abc import Iterable, Mapping
 
-from oracle.economy import Service
-from swarm_chain.core.economics import RewardParams, ServiceLevel, ServiceLevels
+from oracle.economy import GradedService, Service
+from swarm_chain.core.economics import ClassLevels, RewardParams, ServiceLevel
 from swarm_chain.core.kinds import Category
+from swarm_chain.core.model import ProviderRecord
 from swarm_chain.core.tables import interpolate
 from swarm_chain.core.units import BPS, Address, Bps
 
 Services = Mapping[tuple[Category, Address], Service]
+Group = tuple[int, Category]  # hardware class and category
 
 
 def judged_availability(availability: Mapping[Address, Bps], excused: Mapping[Address, Bps]) -> Mapping[Address, Bps]:
@@ -29,22 +31,35 @@ def median_rating(ratings: Iterable[int]) -> int:
     return ordered[(len(ordered) - 1) // 2] if ordered else 0
 
 
-def rating_medians(services: Services) -> dict[Category, int]:
-    """Give each category's median over the nodes that were rated in it."""
-    ratings: dict[Category, list[int]] = {}
-    for (category, _), service in services.items():
-        if service.rating is not None:
-            ratings.setdefault(category, []).append(service.rating)
-    return {category: median_rating(rated) for category, rated in ratings.items()}
+def classes_of(services: Services, providers: Iterable[ProviderRecord]) -> dict[Address, int]:
+    """Give the hardware class of every measured node that a provider has; one without provider earns and owes nothing.
+
+    Args:
+        services: what was measured.
+        providers: each names its nodes and its class.
+    """
+    if not services:
+        return {}
+    seen = {node for _, node in services}
+    return {node: one.hardware_class for one in providers for node in one.nodes if node in seen}
+
+
+def rating_medians(services: Services, classes: Mapping[Address, int]) -> dict[Group, int]:
+    """Give the median over the nodes of a hardware class that were rated in a category, by class and category."""
+    ratings: dict[Group, list[int]] = {}
+    for (category, node), service in services.items():
+        if service.rating is not None and node in classes:
+            ratings.setdefault((classes[node], category), []).append(service.rating)
+    return {group: median_rating(rated) for group, rated in ratings.items()}
 
 
 def service_bps(service: Service, level: ServiceLevel, median: int, rewards: RewardParams) -> Bps:
-    """Multiply the factors of a measured service: errors and response against the level, rating against the median.
+    """Multiply the factors of a measured service: each figure against its level, the rating against the median.
 
     Args:
         service: what was measured; None is neutral.
-        level: of the category; 0 is no level, and neutral.
-        median: rating of the category's median node; 0 is neutral.
+        level: what it is judged against; 0 is no level, and neutral.
+        median: rating of the median node of its class; 0 is neutral.
         rewards: tables.
 
     Returns:
@@ -54,6 +69,10 @@ def service_bps(service: Service, level: ServiceLevel, median: int, rewards: Rew
     for table, measured, norm in (
         (rewards.error_table, service.error_bps, level.error_bps),
         (rewards.response_table, service.response_us, level.response_us),
+        (rewards.response_table, service.far_response_us, level.far_response_us),
+        (rewards.response_table, service.jitter_us, level.jitter_us),
+        (rewards.delivery_table, service.rate, level.rate),
+        (rewards.delivery_table, service.utilisation_bps, level.utilisation_bps),
         (rewards.rating_table, service.rating, median),
     ):
         if measured is not None and norm:
@@ -61,34 +80,66 @@ def service_bps(service: Service, level: ServiceLevel, median: int, rewards: Rew
     return Bps(product)
 
 
-def service_factors(
-    services: Services, levels: ServiceLevels, rewards: RewardParams
-) -> dict[tuple[Category, Address], Bps]:
-    """Give the factor of every measured service; a node without an entry is neutral."""
-    medians = rating_medians(services)
-    return {
-        (category, node): service_bps(service, levels.of(category), medians.get(category, 0), rewards)
-        for (category, node), service in services.items()
-    }
+def missed_bps(service: Service, owed: ServiceLevel) -> Bps | None:
+    """Give by how much a service misses what is owed: errors as they are, each response by how far it exceeds its level.
+
+    Jitter, rate and utilisation cost quality alone: less delivered is less paid, but no broken promise of a time.
+
+    Args:
+        service: what was measured; None misses nothing.
+        owed: by the class.
+
+    Returns:
+        Errors, response and far response together, each at most 10000; None if the class owes none of the three.
+    """
+    if not (owed.error_bps or owed.response_us or owed.far_response_us):
+        return None
+    errors = max((service.error_bps or 0) - owed.error_bps, 0) if owed.error_bps else 0
+    late = (_late(service.response_us, owed.response_us), _late(service.far_response_us, owed.far_response_us))
+    return Bps(min(errors, BPS) + sum(late))
 
 
-def service_shortfalls(services: Services, levels: ServiceLevels) -> dict[Address, tuple[Bps, ...]]:
-    """Give by how much each measured service of a node misses its level, bps, one number a category.
+def _late(measured: int | None, owed: int) -> int:
+    return min(max((measured or 0) * BPS // owed - BPS, 0), BPS) if owed else 0
 
-    Errors count as they are, response by how far it exceeds the level, each at most all of it.
+
+def graded_services(
+    services: Services, classes: Mapping[Address, int], levels: ClassLevels, rewards: RewardParams
+) -> dict[tuple[Category, Address], GradedService]:
+    """Grade every measured service of a provider's node; a node without an entry is neutral.
 
     Args:
         services: what was measured.
-        levels: what is owed; 0 is nothing.
-
-    Returns:
-        By node; the order of its numbers means nothing.
+        classes: hardware class by node, `classes_of`; what has none is not graded.
+        levels: by class and category.
+        rewards: tables.
     """
-    missed: dict[Address, tuple[Bps, ...]] = {}
+    medians = rating_medians(services, classes)
+    groups = {(kind, category) for kind in set(classes.values()) for category in Category}
+    owed = {group: levels.owed(*group) for group in groups}
+    judged = {group: levels.judged(*group) for group in groups}
+    graded: dict[tuple[Category, Address], GradedService] = {}
     for (category, node), service in services.items():
-        level = levels.of(category)
-        errors = max((service.error_bps or 0) - level.error_bps, 0) if level.error_bps else 0
-        response = service.response_us or 0
-        late = max(response * BPS // level.response_us - BPS, 0) if level.response_us else 0
-        missed[node] = (*missed.get(node, ()), Bps(min(errors, BPS) + min(late, BPS)))
-    return missed
+        if node in classes:
+            group = classes[node], category
+            median = medians.get(group, 0)
+            graded[category, node] = GradedService(
+                node=node,
+                category=category,
+                service=service,
+                owed=owed[group],
+                judged=judged[group],
+                median_rating=median,
+                factor_bps=service_bps(service, judged[group], median, rewards),
+                missed_bps=missed_bps(service, owed[group]),
+            )
+    return graded
+
+
+def by_node(graded: Mapping[tuple[Category, Address], GradedService]) -> dict[Address, tuple[GradedService, ...]]:
+    """Give each node's graded services, in the order of the categories."""
+    order = list(Category)
+    nodes: dict[Address, list[GradedService]] = {}
+    for one in graded.values():
+        nodes.setdefault(one.node, []).append(one)
+    return {node: tuple(sorted(ones, key=lambda one: order.index(one.category))) for node, ones in nodes.items()}

@@ -1,9 +1,9 @@
 """Numbers of stake, rewards, service levels, penalties and maintenance, and the rules they must keep (economics.md)."""
 
-from dataclasses import dataclass
-from typing import cast
+from dataclasses import dataclass, fields
+from typing import Any, cast
 
-from swarm_chain.core.kinds import Category
+from swarm_chain.core.kinds import Category, HardwareClass
 from swarm_chain.core.tables import falls, rises
 from swarm_chain.core.units import BPS, Bps, Wei
 
@@ -44,21 +44,33 @@ class PoolShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLevel:
-    """What a node owes in a category: most errors, bps of requests, and longest response, us; 0 is no such level."""
+    """What a node owes in a category; 0 is no such level (economics.md, Service levels).
 
-    error_bps: Bps
-    response_us: int
+    At most: errors, bps of requests or packets; median response to a client or peer of the same region and of another one,
+    us; jitter, us. At least: `rate`, what is delivered a second (IOPS, Mbit), and utilisation, bps of the time asked for.
+    """
+
+    error_bps: Bps = Bps(0)
+    response_us: int = 0
+    far_response_us: int = 0
+    jitter_us: int = 0
+    rate: int = 0
+    utilisation_bps: Bps = Bps(0)
+
+
+OWES_NOTHING = ServiceLevel()
+_AT_LEAST = frozenset({"rate", "utilisation_bps"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceLevels:
-    """Service level of each category (economics.md, Service levels)."""
+    """Service level of each category; a category that is absent is not owed."""
 
-    compute: ServiceLevel
-    serving: ServiceLevel
-    storage: ServiceLevel
-    network: ServiceLevel
-    memory: ServiceLevel
+    compute: ServiceLevel = OWES_NOTHING
+    serving: ServiceLevel = OWES_NOTHING
+    storage: ServiceLevel = OWES_NOTHING
+    network: ServiceLevel = OWES_NOTHING
+    memory: ServiceLevel = OWES_NOTHING
 
     def of(self, category: Category) -> ServiceLevel:
         """Level of one category."""
@@ -66,11 +78,40 @@ class ServiceLevels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassLevels:
+    """Service levels of each hardware class: a node is judged against its own."""
+
+    cpu: ServiceLevels
+    gpu: ServiceLevels
+    storage: ServiceLevels
+
+    def owed(self, hardware_class: int, category: Category) -> ServiceLevel:
+        """Give what a class owes in a category: what it is penalised for missing. An unknown class owes nothing."""
+        known = {HardwareClass.CPU: self.cpu, HardwareClass.GPU: self.gpu, HardwareClass.STORAGE: self.storage}
+        levels = known.get(HardwareClass(hardware_class)) if hardware_class in set(HardwareClass) else None
+        return OWES_NOTHING if levels is None else levels.of(category)
+
+    def judged(self, hardware_class: int, category: Category) -> ServiceLevel:
+        """Give what quality is read against: the class's own level, where it owes none the strictest of the others.
+
+        A class is the provider's own word: if owing nothing meant perfect quality, the class that owes least would be
+        everybody's choice.
+        """
+        own, all_levels = self.owed(hardware_class, category), [self.owed(kind, category) for kind in HardwareClass]
+        figures: dict[str, Any] = {}
+        for figure in fields(ServiceLevel):
+            owed = [getattr(level, figure.name) for level in all_levels if getattr(level, figure.name)]
+            strictest = (max if figure.name in _AT_LEAST else min)(owed, default=0)
+            figures[figure.name] = getattr(own, figure.name) or strictest
+        return ServiceLevel(**figures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RewardParams:
     """Emission, pools, quality and multiplier tables (economics.md, Epoch reward). Tables are (input, output bps) rows.
 
-    Inputs: availability bps; error rate and response time in bps of the category's service level; rating in bps of the
-    median; seconds of lock; bps of last epoch's supply that a region and class held.
+    Inputs: availability bps; errors, times and what is delivered in bps of the service level; rating in bps of the median
+    of the class; seconds of lock; bps of last epoch's supply that a region and class held.
     """
 
     emission_first_wei: Wei
@@ -81,6 +122,7 @@ class RewardParams:
     availability_table: tuple[tuple[int, int], ...]
     error_table: tuple[tuple[int, int], ...]
     response_table: tuple[tuple[int, int], ...]
+    delivery_table: tuple[tuple[int, int], ...]
     rating_table: tuple[tuple[int, int], ...]
     commitment_table: tuple[tuple[int, int], ...]
     scarcity_table: tuple[tuple[int, int], ...]
@@ -132,6 +174,7 @@ def reward_rules(rewards: RewardParams) -> dict[str, bool]:
         "availability must not lower quality, nor raise it above 10000": rises(rewards.availability_table, 0, BPS),
         "errors must not raise quality, nor lift it above 10000": falls(rewards.error_table, 0, BPS),
         "slow responses must not raise quality, nor lift it above 10000": falls(rewards.response_table, 0, BPS),
+        "delivering more must not lower quality, nor lift it above 10000": rises(rewards.delivery_table, 0, BPS),
         "a rating must not lower quality below 8000 nor raise it above 11000": rises(
             rewards.rating_table, 8000, 11_000
         ),

@@ -1,14 +1,14 @@
 """Every protocol number as one frozen value, parsed from a preset's TOML text and checked as a whole."""
 
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar, cast
 
 from swarm_chain.core.economics import (
+    ClassLevels,
     MaintenanceParams,
     PenaltyParams,
     RewardParams,
-    ServiceLevels,
     StakeParams,
     reward_rules,
     stake_rules,
@@ -130,7 +130,7 @@ class Params:
     liveness: LivenessParams
     stake: StakeParams
     rewards: RewardParams
-    services: ServiceLevels
+    services: ClassLevels
     penalties: PenaltyParams
     maintenance: MaintenanceParams
     court: CourtParams
@@ -171,10 +171,11 @@ def parse_params(text: str) -> Params:
 
 def _build(kind: type[T], document: dict[str, Any], where: str) -> T:
     names = {f.name: f.type for f in fields(kind)}  # type: ignore[arg-type]  # T is always one of the dataclasses above
-    missing, unknown = names.keys() - document.keys(), document.keys() - names.keys()
+    needed = {f.name for f in fields(kind) if f.default is MISSING}  # type: ignore[arg-type]  # same
+    missing, unknown = needed - document.keys(), document.keys() - names.keys()
     if missing or unknown:
         raise InvalidInputError(f"{where}: missing {sorted(missing)}, unknown {sorted(unknown)}")
-    return kind(**{name: _value(names[name], document[name], f"{where}.{name}") for name in names})
+    return kind(**{name: _value(names[name], value, f"{where}.{name}") for name, value in document.items()})
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:

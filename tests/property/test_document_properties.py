@@ -38,7 +38,17 @@ reasons = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 maybe = st.none() | safe
-services = st.builds(Service, error_bps=st.none() | st.integers(0, BPS), response_us=maybe, rating=maybe)
+shares_or_none = st.none() | st.integers(0, BPS)
+services = st.builds(
+    Service,
+    error_bps=shares_or_none,
+    response_us=maybe,
+    rating=maybe,
+    far_response_us=maybe,
+    jitter_us=maybe,
+    rate=maybe,
+    utilisation_bps=shares_or_none,
+)
 measured = st.dictionaries(
     st.tuples(addresses, st.sampled_from(list(Category))), st.tuples(maybe, services), max_size=4
 )

@@ -45,6 +45,10 @@ SERVICES = st.builds(
     error_bps=st.none() | st.integers(0, 10_000).map(Bps),
     response_us=st.none() | st.integers(0, 10**7),
     rating=st.none() | st.integers(0, 100),
+    far_response_us=st.none() | st.integers(0, 10**7),
+    jitter_us=st.none() | st.integers(0, 10**7),
+    rate=st.none() | st.integers(0, 10**7),
+    utilisation_bps=st.none() | st.integers(0, 10_000).map(Bps),
 )
 
 

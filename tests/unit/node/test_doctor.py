@@ -10,6 +10,7 @@ from node.doctor import judge_network as network
 from node.doctor import probe_machine
 from node.doctor.checks import LEVELS, PURPOSES, Check, blocking
 from node.doctor.facts import (
+    Called,
     ClockSync,
     Compute,
     Disk,
@@ -20,8 +21,11 @@ from node.doctor.facts import (
     KnownAnswers,
     MemberSaid,
     Package,
+    Reach,
     Standing,
+    Toolchain,
 )
+from node.doctor.judge_ports import judge_ports, judge_unasked
 from node.status import ChainNodeView
 from swarm_chain.core.checkup import Level, Room
 from swarm_chain.core.units import UINT64_MAX, ProviderId, Timestamp, Wei
@@ -257,10 +261,62 @@ def test_member_when_it_says_far_too_much_then_the_table_stays_readable() -> Non
 
 
 def test_unmeasured_when_nobody_can_look_then_the_reason_stands_there() -> None:
-    assert [(found.id, level(found)) for found in network.judge_unmeasured()] == [
-        ("ports", "not measured"),
-        ("mesh", "not measured"),
-    ]
+    found = (judge_unasked(), network.judge_mesh())
+
+    assert [(one.id, level(one)) for one in found] == [("ports", "not measured"), ("mesh", "not measured")]
+
+
+THROUGH = Called(member="http://m", is_reached=True, came_through=True)
+ELSEWHERE = Called(member="http://m", is_reached=True)
+CLOSED = Called(member="http://m", problem="Connection refused")
+REFUSED = Called(member="http://m", refusal="10.0.0.1 is not a public address")
+
+
+@pytest.mark.parametrize(
+    ("is_free", "called", "expected", "remedy"),
+    [
+        (True, (THROUGH, CLOSED), "ok", ""),
+        (False, (ELSEWHERE,), "ok", ""),
+        (True, (ELSEWHERE,), "warning", "forward the port"),
+        (True, (CLOSED, REFUSED), "warning", "open it in the firewall (ufw allow 4000/tcp)"),
+        (True, (REFUSED,), "not measured", "try from another machine"),
+        (True, (), "not measured", "try from another machine"),
+    ],
+)
+def test_port_when_members_called_it_then_only_what_came_through_counts(
+    is_free: bool, called: tuple[Called, ...], expected: str, remedy: str
+) -> None:
+    (found,) = judge_ports([Reach(port=4000, is_free=is_free, called=called)])
+
+    assert (found.id, level(found)) == ("ports.4000", expected)
+    assert found.line.remedy.startswith(remedy)
+
+
+@pytest.mark.parametrize(
+    ("parts", "gpus", "expected"),
+    [
+        (("", "", ""), 0, ["ok"] * 3),
+        (("installed", "/bin/cc", "/include"), 1, ["ok"] * 3),
+        (("installed", "", ""), 1, ["ok", "warning", "warning"]),
+        (("", "/bin/cc", "/include"), 1, ["warning", "ok", "ok"]),
+    ],
+)
+def test_toolchain_when_triton_would_be_used_then_compiler_and_headers_are_needed(
+    parts: tuple[str, str, str], gpus: int, expected: list[str]
+) -> None:
+    triton, compiler, headers = parts
+    found = machine.judge_toolchain(Toolchain(triton=triton, compiler=compiler, headers=headers), gpus)
+
+    assert [level(one) for one in found] == expected
+
+
+def test_compute_when_every_backend_of_a_gpu_fails_then_blocking_though_the_cpus_reference_is_right() -> None:
+    broken = KnownAnswers(device="cuda:0", trusted=("numpy",), rejected=("triton (no C compiler)", "torch-cuda (Xid)"))
+    (found,) = machine.judge_compute(Compute(answers=(broken,)))
+
+    assert level(found) == "blocking"
+    assert "no C compiler" in found.line.found
+    assert "SWARM_GPUS=0" in found.line.remedy
 
 
 @pytest.mark.parametrize(

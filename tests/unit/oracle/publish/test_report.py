@@ -186,6 +186,11 @@ def test_explain_when_members_measured_memory_and_serving_then_each_of_them_the_
         address(f"member {number}"): mib for number, (mib, _, _) in enumerate(seen, start=1)
     }
     assert (serving["units"], serving["errorBps"], serving["responseUs"]) == (0, 100, 3000)
+    (service,) = told["services"]
+    errors = {"figure": "errorBps", "measured": 100, "owed": 0, "judged": 10}
+    assert service["figures"][0] == errors, "a CPU owes no serving; what it serves is graded as everybody's"
+    assert (service["node"], service["category"]) == (alice, "serving")
+    assert (service["factorBps"], service["missedBps"]) == (9000, None)
     weights = {weight["category"]: weight for weight in told["line"]["weights"]}
     assert set(weights) == {"compute", "memory"}
     assert weights["memory"]["units"] == "4096"

@@ -9,7 +9,7 @@ from oracle.economy import Service
 from oracle.model import EpochFacts, JudgedJob, Pools, RewardLine
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.rewards.weights import device_capacities
-from swarm_chain.core.kinds import Category, Outcome
+from swarm_chain.core.kinds import Category, HardwareClass, Outcome
 from swarm_chain.core.model import ProviderRecord, Verdict
 from swarm_chain.core.units import (
     WEI_PER_SWM,
@@ -211,15 +211,24 @@ def test_weight_when_a_node_is_anothers_then_nothing() -> None:
 
 
 def test_weight_when_services_were_measured_then_quality_follows_in_that_category_alone() -> None:
-    slow = {(Category.SERVING, address("a")): Service(response_us=200_000)}
+    slow = {(Category.SERVING, address("a")): Service(response_us=2 * PARAMS.services.gpu.serving.response_us)}
     proven = {Category.SERVING: {address("a"): 5}}
-    _, lines = _reward((provider(1, "a"),), _facts({"a": 10}, proven=proven, services=slow))
+    gpu = provider(1, "a", hardware_class=HardwareClass.GPU)
+    _, lines = _reward((gpu,), _facts({"a": 10}, proven=proven, services=slow))
 
     assert [(w.category, w.quality_bps) for w in lines[0].weights] == [
         (Category.COMPUTE, 10_000),
         (Category.SERVING, 8000),
     ]
     assert lines[0].shortfall_bps == 10_000, "twice as slow as owed"
+    assert [(one.category, one.factor_bps) for one in lines[0].services] == [(Category.SERVING, 8000)]
+
+
+def test_penalty_when_a_cpu_node_serves_slowly_then_none_because_its_class_does_not_owe_it() -> None:
+    slow = {(Category.SERVING, address("a")): Service(response_us=2 * PARAMS.services.gpu.serving.response_us)}
+    _, lines = _reward((provider(1, "a", hardware_class=HardwareClass.CPU),), _facts({"a": 10}, services=slow))
+
+    assert (lines[0].shortfall_bps, lines[0].penalty_wei) == (0, 0)
 
 
 def test_reward_when_several_categories_are_proven_then_each_pool_is_shared_and_the_rest_stays_unminted() -> None:

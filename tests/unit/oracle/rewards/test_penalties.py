@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from oracle.economy import GradedService, Service
 from oracle.rewards.penalties import (
     cap_total,
     excuse,
@@ -13,6 +14,8 @@ from oracle.rewards.penalties import (
     service_shortfall,
     shortfall_bps,
 )
+from swarm_chain.core.economics import ServiceLevel
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Bps, Timestamp, Wei
 from tests.oracle_world import GENESIS_AT, PARAMS, address, provider
 
@@ -72,12 +75,23 @@ def test_shortfall_when_services_miss_their_levels_too_then_the_sum_up_to_the_ca
     assert shortfall_bps(Bps(0), Bps(20_000), PENALTIES) == PENALTIES.penalty_cap_bps
 
 
-def test_service_shortfall_when_nodes_differ_then_the_average_of_measured_ones_rounded_down() -> None:
-    both = provider(1, "a", "b", "unmeasured")
+def _served(missed: int | None) -> GradedService:
+    return GradedService(
+        node=address("a"),
+        category=Category.SERVING,
+        service=Service(),
+        owed=ServiceLevel(),
+        judged=ServiceLevel(),
+        median_rating=0,
+        factor_bps=Bps(10_000),
+        missed_bps=None if missed is None else Bps(missed),
+    )
 
-    assert service_shortfall(both, {address("a"): (Bps(10), Bps(0)), address("b"): (Bps(1),)}) == 3
-    assert service_shortfall(both, {address("stranger"): (Bps(10),)}) == 0
-    assert service_shortfall(both, {}) == 0
+
+def test_service_shortfall_when_services_differ_then_the_average_of_those_owed_rounded_down() -> None:
+    assert service_shortfall(map(_served, (10, 0, 1))) == 3
+    assert service_shortfall(map(_served, (10, None, 1))) == 5, "what is not owed dilutes nothing"
+    assert service_shortfall([_served(None)]) == service_shortfall([]) == 0
 
 
 def test_penalty_when_priced_then_base_times_shortfall_rounded_down_and_never_above_what_can_be_taken() -> None:

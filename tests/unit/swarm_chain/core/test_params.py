@@ -83,7 +83,16 @@ def test_version_changes_with_every_number(name: str, value: str) -> None:
         (lambda: _with("per_tb_wei", '"0"'), "must be positive"),
         (lambda: _with("restoration_epochs", "0"), "at least one epoch"),
         (lambda: _with("budget_epochs", "0"), "at least one epoch"),
-        (lambda: MINIMAL.replace("serving = { error_bps = 10, ", "serving = { "), r"missing \['error_bps'\]"),
+        (lambda: MINIMAL.replace("serving = { error_bps = 10, ", "serving = { speed = 10, "), r"unknown \['speed'\]"),
+        (
+            lambda: MINIMAL.replace("performance_bps = { penalty = 100, ", "performance_bps = { "),
+            r"missing \['penalty'\]",
+        ),
+        (
+            lambda: MINIMAL.replace("[services.storage]", "[services.disk]"),
+            r"missing \['storage'\], unknown \['disk'\]",
+        ),
+        (lambda: _with("delivery_table", "[[0, 9000], [10000, 8000]]"), "delivering more"),
         (lambda: _with("burn_bps", "9600"), "takes more than everything"),
         (lambda: "name = [", "no TOML"),
     ],
