@@ -36,6 +36,7 @@ class PoolShares:
     storage: Bps
     network: Bps
     memory: Bps
+    training: Bps
 
     def of(self, category: Category) -> Bps:
         """Share of one category."""
@@ -59,6 +60,7 @@ class ServiceLevels:
     storage: ServiceLevel
     network: ServiceLevel
     memory: ServiceLevel
+    training: ServiceLevel
 
     def of(self, category: Category) -> ServiceLevel:
         """Level of one category."""
