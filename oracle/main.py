@@ -249,7 +249,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
-        auditors=auditors_of(Grounds(network=network, sight=lambda: follower.sight, engine=engine)),
+        auditors=auditors_of(Grounds(network=network, sight=lambda: follower.sight, engine=engine, replays=replays)),
         signer=signer,
         sender=sender,
     )

@@ -224,7 +224,7 @@ class AuditRequestFields(Body):
     window_id: Uint53
     node: HexAddress
     device: Annotated[int, Field(ge=0, lt=MAX_DEVICES)]
-    category: Literal["memory", "serving", "storage", "network"]
+    category: Literal["memory", "serving", "storage", "network", "training"]
     claim: Uint53
     member: HexAddress
 

@@ -239,7 +239,7 @@ class MemberWorld:
         )
         keeper = LeaseKeeper(self.engine, self.clock, holder="process 1", lasts_ms=NEVER_LAPSES_MS)
         keeper.keep()
-        writer = self.chain.writer(self.signer)
+        writer, replays = self.chain.writer(self.signer), ReplayProcess(timeout_for=60)
         return Member(
             network=self.network,
             engine=self.engine,
@@ -250,12 +250,14 @@ class MemberWorld:
             desk=desk,
             clock=self.clock,
             compute=NumpyCompute(),
-            replays=ReplayProcess(timeout_for=60),
+            replays=replays,
             entropy=lambda size: keccak(b"entropy")[:size],
             metrics=Metrics(),
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
-            auditors=auditors_of(Grounds(network=self.network, sight=lambda: follower.sight, engine=self.engine)),
+            auditors=auditors_of(
+                Grounds(network=self.network, sight=lambda: follower.sight, engine=self.engine, replays=replays)
+            ),
             signer=self.signer,
             sender=Sender(
                 engine=self.engine, writer=writer, address=self.signer.address, clock=self.clock, fence=keeper.fence

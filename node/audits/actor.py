@@ -49,10 +49,11 @@ class RayAuditee:
         return found
 
     def release(self) -> None:
-        """Ends the actor and with it everything it holds."""
+        """Ends the actor and with it everything it holds, and removes what it left on disk."""
         if self._actor is not None:
             ray.kill(self._actor)
             self._actor = None
+            self._here.release()  # what it left on disk
 
     def _require(self) -> Any:
         if self._actor is None:

@@ -53,4 +53,34 @@ def _memory(grounds: ClaimGrounds) -> Auditee | None:
     return RayAuditee(partial(HeldMemory, claim))
 
 
-_MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {Category.MEMORY: _memory}
+def _training(grounds: ClaimGrounds) -> Auditee | None:
+    settings = grounds.settings
+    if not settings.training_rate:
+        return None
+    from node.audits.actor import RayAuditee
+    from node.audits.each_device import EachDevice
+    from node.audits.trainers import make_trainee
+    from node.audits.training import TrainingClaim
+
+    def make(device: int) -> Auditee:
+        claim = TrainingClaim(
+            node=grounds.node,
+            rate=settings.training_rate,
+            params=grounds.params.training,
+            folder=settings.folder / "training" / str(device),
+        )
+        return RayAuditee(partial(make_trainee, claim, training_workers(settings)))
+
+    return EachDevice(make)
+
+
+def training_workers(settings: NodeSettings) -> int:
+    """Runs a device trains side by side: its share of the machine's threads, at least one."""
+    return max(1, settings.threads // max(1, settings.gpus))
+
+
+# In the order in which the audits of a device are asked for: memory has less time than training takes.
+_MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {
+    Category.MEMORY: _memory,
+    Category.TRAINING: _training,
+}

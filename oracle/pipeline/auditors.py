@@ -7,23 +7,26 @@ from sqlalchemy import Engine
 
 from oracle.model import Network
 from oracle.pipeline.audits import Auditor
+from oracle.pipeline.member import Replays
 from oracle.pipeline.memory_auditor import MemoryAuditor
 from oracle.pipeline.sight import Sight
+from oracle.pipeline.training_auditor import TrainingAuditor
 from swarm_chain.core.kinds import Category
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What auditors judge by: contracts and params, the chain as the member sees it, and what it keeps."""
+    """What auditors judge by: contracts and params, the chain as the member sees it, what it keeps, and what replays."""
 
     network: Network
     sight: Callable[[], Sight]
     engine: Engine
+    replays: Replays
 
 
 def auditors_of(grounds: Grounds) -> Mapping[Category, Auditor]:
     """Auditors of every category that can be audited."""
-    return {Category.MEMORY: _memory(grounds)}
+    return {Category.MEMORY: _memory(grounds), Category.TRAINING: _training(grounds)}
 
 
 def _memory(grounds: Grounds) -> Auditor:
@@ -34,4 +37,14 @@ def _memory(grounds: Grounds) -> Auditor:
         has_openings=True,
         judge=memory.judge,
         slot_ms=2 * grounds.network.params.memory.answer_ms,
+    )
+
+
+def _training(grounds: Grounds) -> Auditor:
+    training = TrainingAuditor(grounds.network, grounds.replays.replay)
+    return Auditor(
+        ask_for=grounds.network.params.ask_for(Category.TRAINING),
+        limit_ms=training.limit_ms,
+        has_openings=True,
+        judge=training.judge,
     )

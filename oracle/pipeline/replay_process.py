@@ -49,24 +49,20 @@ class ReplayProcess:
     def __init__(self, timeout_for: int) -> None:
         self._timeout_for = timeout_for
         self._lock = Lock()
+        self._turn = Lock()  # jobs and audits are judged side by side, and the worker does one thing after the other
         self._closed = False
         self._worker: tuple[SpawnProcess, Connection] | None = None
 
     def replay(self, spec: bytes, start: bytes, segment: int) -> Hash32:
-        """`replay_segment` in the worker; called by one thread at a time.
+        """`replay_segment` in the worker; threads wait for each other, and none longer for its own segment than it may take.
 
         Raises:
             InvalidInputError: as `replay_segment`.
-            UnavailableError: it took too long, or the worker died or was closed; the job stays unjudged.
+            UnavailableError: it took too long, or the worker died or was closed; what it was for stays unjudged.
         """
-        pipe = self._pipe()
-        try:
-            pipe.send((spec, start, segment))
-            answer = pipe.recv() if pipe.poll(self._timeout_for) else None
-        except (EOFError, OSError):
-            answer = None
+        with self._turn:
+            answer = self._asked(spec, start, segment)
         if answer is None:
-            self._stop()
             raise UnavailableError(f"replay of segment {segment} did not finish", code="replay_lost", retry_after=30)
         if isinstance(answer, SwarmError):
             raise answer
@@ -76,6 +72,17 @@ class ReplayProcess:
         """Ends the worker for good, whatever it is doing; a replay under way raises UnavailableError in its thread."""
         self._closed = True
         self._stop()
+
+    def _asked(self, spec: bytes, start: bytes, segment: int) -> Hash32 | SwarmError | None:
+        pipe = self._pipe()
+        try:
+            pipe.send((spec, start, segment))
+            answer: Hash32 | SwarmError | None = pipe.recv() if pipe.poll(self._timeout_for) else None
+        except (EOFError, OSError):
+            answer = None
+        if answer is None:
+            self._stop()
+        return answer
 
     def _pipe(self) -> Connection:
         with self._lock:

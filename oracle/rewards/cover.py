@@ -10,7 +10,8 @@ from swarm_chain.core.units import Wei
 def unit_price_wei(category: Category, stake: StakeParams) -> Wei:
     """Give the stake that one unit of a category takes: an mtops, a MiB of device memory, a GB of storage.
 
-    Serving and network earn by traffic, not by capacity, and take the minimum alone.
+    Serving and network earn by traffic, not by capacity, and take the minimum alone; so does training, which is done with
+    the compute and memory that are covered already.
 
     Args:
         category: what is proven.

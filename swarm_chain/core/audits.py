@@ -18,7 +18,8 @@ from swarm_chain.core.units import Address, Hash32, WindowId, epoch_of, window_i
 REQUEST_TYPE = "AuditRequest(uint256 windowId,address node,uint256 device,uint8 category,uint256 claim,address member)"
 ANSWER_TYPE = "AuditAnswer(bytes32 auditId,bytes32 root)"
 DRAW_BYTES = 32
-PER_DEVICE = frozenset({Category.MEMORY})  # every device has its own; the others are the machine's, asked as device 0
+# Every device has its own; the others are the machine's, asked as device 0.
+PER_DEVICE = frozenset({Category.MEMORY, Category.TRAINING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ class PoolShares:
     storage: Bps
     network: Bps
     memory: Bps
+    training: Bps
 
     def of(self, category: Category) -> Bps:
         """Share of one category."""
@@ -71,6 +72,7 @@ class ServiceLevels:
     storage: ServiceLevel = OWES_NOTHING
     network: ServiceLevel = OWES_NOTHING
     memory: ServiceLevel = OWES_NOTHING
+    training: ServiceLevel = OWES_NOTHING
 
     def of(self, category: Category) -> ServiceLevel:
         """Level of one category."""

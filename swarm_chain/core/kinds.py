@@ -19,6 +19,7 @@ class Category(StrEnum):
     STORAGE = "storage"
     NETWORK = "network"
     MEMORY = "memory"
+    TRAINING = "training"
 
 
 class JobKind(IntEnum):

@@ -13,7 +13,7 @@ The length follows from the spec, so a parser never allocates what a sender asks
 """
 
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, prod
 from struct import unpack
 
 import numpy as np
@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.units import Hash32
-from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, spec_hash
+from swarm_chain.core.units import ZERO_HASH, Hash32
+from swarm_chain.reference.data import initial_parameters
+from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, parameter_shapes, spec_hash
 
 MAGIC = b"SWARMCK1"
 HEADER_BYTES = 144
@@ -39,6 +40,29 @@ class Checkpoint:
     loss_bits: bytes
     platform: str
     state: NDArray[np.float32]
+
+
+def first_checkpoint(spec: TrainSpec, platform: str) -> bytes:
+    """Content of checkpoint 0 as a kind of machine writes it; every other byte follows from the spec alone.
+
+    Args:
+        spec: the run.
+        platform: what `machine_kind` says there.
+    """
+    shapes = parameter_shapes(spec)
+    sizes = tuple((prod(shape), shape[0] if name != "embed" else shape[1]) for name, shape in shapes)
+    state = np.zeros((STATE_COPIES, spec.parameter_count), dtype=np.float32)
+    state[0] = initial_parameters(spec, sizes)
+    return dump_checkpoint(
+        Checkpoint(
+            spec=spec_hash(spec.document()),
+            previous=ZERO_HASH,
+            index=0,
+            loss_bits=bytes(4),
+            platform=platform,
+            state=state,
+        )
+    )
 
 
 def dump_checkpoint(checkpoint: Checkpoint) -> bytes:

@@ -11,7 +11,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isfinite, prod
+from math import isfinite
 from struct import pack
 from typing import TYPE_CHECKING
 
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
-from swarm_chain.core.units import ZERO_HASH, Hash32
-from swarm_chain.reference.checkpoint import Checkpoint, dump_checkpoint, parse_checkpoint
-from swarm_chain.reference.data import held_out_batch, initial_parameters, train_batch
+from swarm_chain.core.units import Hash32
+from swarm_chain.reference.checkpoint import Checkpoint, dump_checkpoint, first_checkpoint, parse_checkpoint
+from swarm_chain.reference.data import held_out_batch, train_batch
 from swarm_chain.reference.models import mean_loss, predict
-from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, parameter_shapes, spec_hash
+from swarm_chain.reference.spec import TrainSpec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,20 +42,7 @@ class Metrics:
 
 def initial_checkpoint(spec: TrainSpec) -> bytes:
     """Content of checkpoint 0: everybody who knows the spec makes the same bytes."""
-    shapes = parameter_shapes(spec)
-    sizes = tuple((prod(shape), shape[0] if name != "embed" else shape[1]) for name, shape in shapes)
-    state = np.zeros((STATE_COPIES, spec.parameter_count), dtype=np.float32)
-    state[0] = initial_parameters(spec, sizes)
-    return dump_checkpoint(
-        Checkpoint(
-            spec=spec_hash(spec.document()),
-            previous=ZERO_HASH,
-            index=0,
-            loss_bits=bytes(4),
-            platform=machine_kind(),
-            state=state,
-        )
-    )
+    return first_checkpoint(spec, machine_kind())
 
 
 def run_segment(spec: TrainSpec, content: bytes, index: int) -> bytes:

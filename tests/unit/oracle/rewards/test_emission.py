@@ -82,4 +82,4 @@ def test_categories_when_split_then_never_more_than_the_pool() -> None:
     shares = REWARDS.pools_bps
     parts = [category_wei(Wei(99_999), bps) for bps in (shares.compute, shares.serving, shares.storage)]
 
-    assert parts == [39_999, 19_999, 14_999]
+    assert parts == [29_999, 19_999, 14_999]

@@ -25,7 +25,7 @@ from swarm_chain.core.units import (
 )
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address, provider
 
-COMPUTE_OF_EPOCH_0 = 100_000 * WEI_PER_SWM // 2 * 4000 // 10_000
+COMPUTE_OF_EPOCH_0 = 100_000 * WEI_PER_SWM // 2 * 3000 // 10_000
 
 
 def _facts(rates: dict[str, int], **changes: Any) -> EpochFacts:
@@ -237,7 +237,7 @@ def test_reward_when_several_categories_are_proven_then_each_pool_is_shared_and_
 
     assert [pool.category for pool in pools.categories] == [Category.COMPUTE, Category.STORAGE]
     assert [pool.carried_in_wei for pool in pools.categories] == [1, 0]
-    storage = COMPUTE_OF_EPOCH_0 * 1500 // 4000
+    storage = COMPUTE_OF_EPOCH_0 * 1500 // 3000
     assert [line.reward_wei for line in lines] == [COMPUTE_OF_EPOCH_0 + 1 + storage // 4, storage * 3 // 4]
 
 
@@ -247,7 +247,7 @@ def test_reward_when_only_a_later_category_is_proven_then_it_opens_with_the_rema
     )
 
     assert (pools.categories[0].category, pools.categories[0].carried_in_wei) == (Category.MEMORY, 9)
-    assert lines[0].reward_wei == COMPUTE_OF_EPOCH_0 // 4 + 9
+    assert lines[0].reward_wei == COMPUTE_OF_EPOCH_0 // 3 + 9
 
 
 def test_facts_when_compute_is_said_instead_of_proven_then_refused() -> None:

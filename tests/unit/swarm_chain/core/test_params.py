@@ -47,7 +47,7 @@ def test_version_changes_with_every_number(name: str, value: str) -> None:
         (lambda: _with("draws", "1.5"), "no non-negative integer"),
         (lambda: _with("draws", "true"), "no non-negative integer"),
         (lambda: _with("minimum_wei", '"1e21"'), "no non-negative integer"),
-        (lambda: MINIMAL.replace("compute = 4000", "compute = 4001"), "add up to 10000"),
+        (lambda: MINIMAL.replace("compute = 3000", "compute = 3001"), "add up to 10000"),
         (
             lambda: _with("min_unbonding_for", "199"),
             r"min_unbonding_for is 199 s, it must be at least epoch 60 .* veto 30 \+ grace 60 = 230 s",

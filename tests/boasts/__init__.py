@@ -1,0 +1,1 @@
+"""Liars for the demo and the tests, one a module: each has the interface of what it replaces."""
