@@ -41,10 +41,12 @@ def _memory(grounds: Grounds) -> Auditor:
 
 
 def _training(grounds: Grounds) -> Auditor:
+    params = grounds.network.params.training
     training = TrainingAuditor(grounds.network, grounds.replays.replay)
     return Auditor(
-        ask_for=grounds.network.params.ask_for(Category.TRAINING),
+        ask_for=params.ask_for,
         limit_ms=training.limit_ms,
         has_openings=True,
         judge=training.judge,
+        slot_ms=params.target_ms + params.answer_ms,
     )
