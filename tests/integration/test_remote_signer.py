@@ -24,7 +24,7 @@ OTHER = keccak(b"another key")
 BOB = FakeSigner("bob").address
 DOMAIN, STRUCT = keccak(b"domain"), keccak(b"struct")
 ORDER = 2 * SECP256K1_HALF_N + 1
-QUICK = WaitPolicy(timeout_ms=10_000, poll_ms=20)
+QUICK = WaitPolicy(timeout_ms=30_000, poll_ms=20)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def server() -> Iterator[SignerServer]:
 
 @pytest.fixture
 def signer(server: SignerServer) -> RemoteSigner:
-    return connect_signer(SignerEndpoint(url=server.url, timeout_s=2))
+    return connect_signer(SignerEndpoint(url=server.url, timeout_s=20))
 
 
 def test_signatures_when_the_key_is_remote_then_byte_for_byte_those_of_the_key_itself(signer: RemoteSigner) -> None:

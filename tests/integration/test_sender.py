@@ -21,7 +21,7 @@ from tests.contract.worlds import mined
 from tests.integration.proxy import Proxy, running_proxy
 
 PAYMENT = ContractCall(contract="SwarmToken", function="transfer", args=(FakeSigner("bob").address, 5))
-QUICK = WaitPolicy(timeout_ms=5_000, poll_ms=20, bump_after_ms=200)
+QUICK = WaitPolicy(timeout_ms=30_000, poll_ms=20, bump_after_ms=200)
 
 
 @pytest.fixture

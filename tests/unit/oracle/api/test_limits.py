@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from starlette.types import Message, Receive, Scope
@@ -184,10 +185,15 @@ def test_attack_21_when_a_body_comes_byte_by_byte_then_408(world: MemberWorld) -
     assert asyncio.run(_status(slow, receive, [JSON_TYPE])) == 408
 
 
+@cache
+def _bomb() -> bytes:
+    """A hundred million spaces, packed once."""
+    return gzip.compress(b" " * 10**8)
+
+
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "GZIP", "identity, gzip"])
 def test_attack_21_when_the_body_is_compressed_then_415_and_it_is_never_unpacked(world: MemberWorld, name: str) -> None:
-    bomb = gzip.compress(b" " * 10**8)
-    answer = world.client.post("/v1/commitments", content=bomb, headers={**JSON, "Content-Encoding": name})
+    answer = world.client.post("/v1/commitments", content=_bomb(), headers={**JSON, "Content-Encoding": name})
     assert (answer.status_code, answer.json()["error"]) == (415, "encoded")
 
 
