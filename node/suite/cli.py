@@ -7,7 +7,7 @@ from time import perf_counter_ns
 
 from node.bench import PRESETS, BackendResult, bench_backends
 from node.config import NodeSettings
-from node.suite import local
+from node.suite import local, training
 from node.suite.metrics import Bench, Metric
 from node.suite.others import metrics_of_others
 from swarm_chain.cli.context import Session
@@ -17,7 +17,7 @@ from swarm_chain.reference.backends import candidates
 
 LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
     "memory": local.memory_metrics,
-    "training": local.training_metrics,
+    "training": training.training_metrics,
     "storage": local.storage_metrics,
 }
 OTHERS = ("inference", "network", "availability")

@@ -1,4 +1,4 @@
-"""Categories this machine can measure alone: compute, memory, training and its data path."""
+"""Categories this machine can measure alone: compute, memory and its data path."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,24 +17,10 @@ from swarm_chain.core.memoryset import build_cache
 from swarm_chain.core.storageset import BLOCK_BYTES, StorageAudit, Volume, blocks, volume_key
 from swarm_chain.core.units import ZERO_ADDRESS, EpochNumber
 from swarm_chain.params import load_params
-from swarm_chain.reference.spec import TrainSpec
 
 MEMORY_MIB = 32  # larger than a cache, small enough to be built in seconds
 VOLUME_BLOCKS, AUDITED_READS = 8192, 2000
 FIO = FioPlan(scratch_bytes=64 * MIB, job_for=2)
-TRAINED = TrainSpec(
-    model="transformer",
-    seed=7,
-    steps=40,
-    segment_steps=40,
-    batch=16,
-    context=32,
-    vocabulary=64,
-    width=64,
-    heads=4,
-    layers=2,
-    learning_rate_micro=1000,
-)
 
 
 def compute_metrics(bench: Bench, backends: list[BackendResult]) -> Iterator[Metric]:
@@ -81,36 +67,6 @@ def memory_metrics(bench: Bench) -> Iterator[Metric]:
     walked = shape.lanes * shape.reads * ROW_BYTES
     by = f"{shape.lanes} lanes of {shape.reads} dependent reads, tree and check included, numpy"
     yield Metric(category="memory", name="set read", unit="B/s", method=by, value=per_second(walked, read - made))
-
-
-def training_metrics(bench: Bench) -> Iterator[Metric]:
-    """Samples a second of the deterministic training that members replay; more workers need a cluster."""
-    from swarm_chain.reference.train import initial_checkpoint, run_segment
-
-    start = initial_checkpoint(TRAINED)
-    started = bench.clock_ns()
-    run_segment(TRAINED, start, 0)
-    elapsed = bench.clock_ns() - started
-    method = (
-        f"transformer, {TRAINED.parameter_count} parameters, batch {TRAINED.batch}, one replayable segment, 1 thread"
-    )
-    samples = TRAINED.segment_steps * TRAINED.batch
-    yield Metric(
-        category="training",
-        name="throughput",
-        unit="samples/s",
-        method=method,
-        measured_by="node, replayed",
-        value=per_second(samples, elapsed),
-    )
-    yield Metric(
-        category="training",
-        name="scaling efficiency",
-        unit="bps",
-        method="throughput on k workers over k times that on one",
-        measured_by="node, replayed",
-        problem="training on several workers is not built",
-    )
 
 
 def storage_metrics(bench: Bench) -> Iterator[Metric]:
