@@ -14,6 +14,7 @@ from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
+from oracle.api.volumes import volume_routes
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
 
@@ -53,6 +54,7 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
     app.include_router(audit_routes(member.auditing, rates.nodes))
+    app.include_router(volume_routes(member.volumes, rates.blocks, member.keeper.require))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app
@@ -65,4 +67,5 @@ def _rates(member: Member) -> Rates:
         specs=RateLimit(now, per_second=1, burst=20),
         answers=RateLimit(now, per_second=10, burst=40),
         peers=RateLimit(now, per_second=100, burst=400),
+        blocks=RateLimit(now, per_second=100, burst=400),  # of a MiB each, and their confirmations
     )

@@ -87,12 +87,13 @@ class Turns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """Buckets of the kinds of callers: nodes, posters of specs, whoever asks for what must be computed, members."""
+    """Buckets of the kinds of callers: nodes, posters of specs, who asks for what must be computed, members, fetchers."""
 
     nodes: RateLimit
     specs: RateLimit
     answers: RateLimit
     peers: RateLimit
+    blocks: RateLimit
 
 
 def host_of(request: Request) -> str:

@@ -9,21 +9,24 @@ from oracle.model import Network
 from oracle.pipeline.audits import Auditor
 from oracle.pipeline.memory_auditor import MemoryAuditor
 from oracle.pipeline.sight import Sight
+from oracle.pipeline.storage_auditor import StorageAuditor
+from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.kinds import Category
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What auditors judge by: contracts and params, the chain as the member sees it, and what it keeps."""
+    """What auditors judge by: contracts and params, the chain as the member sees it, and what it keeps and gave out."""
 
     network: Network
     sight: Callable[[], Sight]
     engine: Engine
+    volumes: Volumes
 
 
 def auditors_of(grounds: Grounds) -> Mapping[Category, Auditor]:
     """Auditors of every category that can be audited."""
-    return {Category.MEMORY: _memory(grounds)}
+    return {Category.MEMORY: _memory(grounds), Category.STORAGE: _storage(grounds)}
 
 
 def _memory(grounds: Grounds) -> Auditor:
@@ -33,4 +36,15 @@ def _memory(grounds: Grounds) -> Auditor:
         limit_ms=memory.limit_ms,
         has_openings=True,
         judge=memory.judge,
+    )
+
+
+def _storage(grounds: Grounds) -> Auditor:
+    storage = StorageAuditor(grounds.volumes)
+    return Auditor(
+        ask_for=grounds.network.params.ask_for(Category.STORAGE),
+        limit_ms=storage.limit_ms,
+        has_openings=False,
+        judge=storage.judge,
+        admit=storage.admit,
     )

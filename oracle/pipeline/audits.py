@@ -48,13 +48,15 @@ class Auditor:
 
     `ask_for` is for how many seconds after a window's close a device may begin, so that all begin at about the same moment;
     `limit_ms` how long it may take for a claim, or InvalidInputError if nobody may claim so much; `has_openings` says
-    whether the member draws from an answer; `judge` is pure and gives a finding on each of many audits, whatever devices sent.
+    whether the member draws from an answer; `judge` is pure and gives a finding on each of many audits, whatever devices sent;
+    `admit` refuses a signed request whose claim is not what this member knows of the node.
     """
 
     ask_for: int
     limit_ms: Callable[[int], int]
     has_openings: bool
     judge: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]]
+    admit: Callable[[AuditRequest], None] = lambda _request: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +73,8 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
     """Begins an audit, or gives back the one that began before: its clock goes on.
 
     Raises:
-        InvalidInputError: not a live node's, of another member, an unknown category, an impossible claim, not signed by
-            the node, or the window is not in the time after its close.
+        InvalidInputError: not a live node's, of another member, an unknown category, a claim that is impossible or
+            not what is known here, not signed by the node, or the window is not in the time after its close.
         RejectedError: the device claimed something else before (code "other_claim").
         UnavailableError: the window is not closed here yet.
     """
@@ -89,6 +91,7 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
     _require_time(desk, request.window_id, auditor.ask_for)
+    auditor.admit(request)
     draw = Hash32(auditing.entropy(DRAW_BYTES))
     begun = store.start_audit(desk.engine, _begin(request, draw, desk.instant))
     if begun.claim != request.claim:
