@@ -20,6 +20,7 @@ from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
+from oracle.pipeline.volumes import Volumes
 from oracle.store.engine import open_store
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.core.encoding import keccak, words
@@ -91,6 +92,7 @@ def member_on(chain: FakeChain, folder: Path) -> Member:
         metrics=Metrics(),
         exchange=Exchange((), None),
         sign_log=SignLog(folder / "signed-observations"),
+        volumes=Volumes(desk=desk, member=None, secret=None),
     )
 
 

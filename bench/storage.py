@@ -1,4 +1,6 @@
-"""Verifying a storage audit, generating and answering, against hashing as many bytes one after the other.
+"""Verifying a storage audit, generating, handing out and answering, against hashing as many bytes one after the other.
+
+Handing out is a member's whole path: signature checked, blocks booked in its store, made, and sent by its HTTP application.
 
 The baseline is SHA-256 over 4096-byte pieces in memory: no key, no chain, no disk.
 """
@@ -10,15 +12,31 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
+from _member import member_on, node_of, open_chain
 from _report import Result, print_report, seconds_of, typical_ratio
+from starlette.testclient import TestClient
 
 from node.measure.storage import VolumeFile
+from node.oracle_client import JsonHttp
+from node.volume_client import HttpOracleVolumes
+from oracle.api.app import create_app
 from oracle.judge.storage import StorageCase, judge_storage
+from oracle.pipeline.volume_secret import VolumeSecret
+from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.storageset import BLOCK_BYTES, StorageAudit, Volume, VolumeKey, blocks, volume_key
-from swarm_chain.core.units import Address, EpochNumber
+from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature
+from swarm_chain.core.volumes import (
+    MAX_SENT_AT_ONCE,
+    BlocksRequest,
+    VolumeRequest,
+    blocks_hash,
+    request_hash,
+    volume_id,
+)
 from swarm_chain.params import load_params
+from swarm_chain.testing import FakeSigner
 
 VOLUME = Volume(
     chain_id=31337,
@@ -54,8 +72,41 @@ def honest_case(file: VolumeFile, key: VolumeKey, reads: int) -> StorageCase:
     return case
 
 
-def measure(file: VolumeFile, key: VolumeKey, reads: int, rounds: int) -> list[list[float]]:
-    """Seconds of each round of the bare hashing, of judging, of generating as many blocks, and of answering."""
+class HandingOut:
+    """A member in this process and a node that fetches as many blocks as an audit reads, again and again."""
+
+    def __init__(self, folder: Path, reads: int) -> None:
+        chain = open_chain(1, 0)
+        found = member_on(chain, folder)
+        desk = replace(found.desk, network=replace(found.network, params=load_params("mainnet")))
+        key, self._node = FakeSigner("member"), node_of(0)
+        secret = VolumeSecret(raw=keccak(b"bench secret"))
+        member = replace(found, desk=desk, volumes=Volumes(desk=desk, member=key.address, secret=secret))
+        member.keeper.keep()
+        member.follower.poll()
+        self._engine, self._domain, self._reads = member.engine, desk.domain, reads
+        client = TestClient(create_app(member, chain.deployment.contracts))
+        self._member = HttpOracleVolumes(JsonHttp("http://member", client), chain.deployment)
+        request = VolumeRequest(node=self._node.address, member=key.address, index=0)
+        self._volume = volume_id(self._member.open(request, self._signed(request_hash(request))).volume)
+
+    def __call__(self) -> None:
+        """Fetches the blocks, which are not confirmed and so may be sent again as far as the epoch's share goes."""
+        for first in range(0, self._reads, MAX_SENT_AT_ONCE):
+            count = min(MAX_SENT_AT_ONCE, self._reads - first)
+            request = BlocksRequest(volume_id=self._volume, first=first, count=count)
+            self._member.blocks(request, self._signed(blocks_hash(request)))
+
+    def close(self) -> None:
+        """Gives the store back."""
+        self._engine.dispose()
+
+    def _signed(self, struct_hash: Hash32) -> Signature:
+        return self._node.sign_typed(self._domain, struct_hash)
+
+
+def measure(file: VolumeFile, key: VolumeKey, hand_out: HandingOut, reads: int, rounds: int) -> list[list[float]]:
+    """Seconds of each round of bare hashing, judging, generating as many blocks, handing them out, and answering."""
     case, content = honest_case(file, key, reads), blocks(key, 0, 1)
 
     def hash_bare() -> None:
@@ -70,6 +121,7 @@ def measure(file: VolumeFile, key: VolumeKey, reads: int, rounds: int) -> list[l
         hash_bare,
         lambda: judge_storage(case),
         generate,
+        hand_out,
         lambda: file.answer(case.audit),
         rounds=rounds,
     )
@@ -77,7 +129,7 @@ def measure(file: VolumeFile, key: VolumeKey, reads: int, rounds: int) -> list[l
 
 def figures(count: int, times: list[list[float]], path: str) -> list[Result]:
     """What the seconds of each round mean, for audits of so many reads."""
-    bare, judging, generating, answering = times
+    bare, judging, generating, handing_out, answering = times
     megabytes = count * BLOCK_BYTES / 1e6
     verify = Result(name="an audit verified", value=median(judging), unit="s", goal=2.0)
     share = Result(
@@ -94,6 +146,13 @@ def figures(count: int, times: list[list[float]], path: str) -> list[Result]:
         baseline=megabytes / median(bare),
         ratio=typical_ratio(bare, generating),
     )
+    sent = Result(
+        name="blocks handed out by a member's HTTP application, one node",
+        value=megabytes / median(handing_out),
+        unit="MB/s",
+        baseline=megabytes / median(bare),
+        ratio=typical_ratio(bare, handing_out),
+    )
     reads = Result(
         name=f"reads answered by an honest node, {path}",
         value=count / median(answering),
@@ -101,7 +160,7 @@ def figures(count: int, times: list[list[float]], path: str) -> list[Result]:
         baseline=count / median(bare),
         ratio=typical_ratio(bare, answering),
     )
-    return [verify, share, rate, reads]
+    return [verify, share, rate, sent, reads]
 
 
 def main() -> None:
@@ -117,7 +176,10 @@ def main() -> None:
     key = volume_key(keccak(b"bench secret"), VOLUME)
     count = options.mib * 2**20 // BLOCK_BYTES
     with tempfile.TemporaryDirectory(dir=options.folder) as folder, filled(Path(folder), key, count) as file:
-        times = measure(file, key, options.reads, options.rounds)
+        with tempfile.TemporaryDirectory() as home:
+            hand_out = HandingOut(Path(home), options.reads)
+            times = measure(file, key, hand_out, options.reads, options.rounds)
+            hand_out.close()
         path = "O_DIRECT" if file.direct else "page cache told to forget"
     print_report("storage", figures(options.reads, times, path))
 

@@ -40,6 +40,8 @@ class NodeSettings(BaseSettings):
     gpus: int = Field(default=0, ge=0, le=16)
     memory_mib: int = Field(default=0, ge=0, le=2**24)  # claimed of each device; 0: not audited
     training_rate: int = Field(default=0, ge=0, le=2**31)  # samples/s claimed of each device; 0: not audited
+    storage_mb: int = Field(default=0, ge=0, le=2**40)  # kept for all members together; 0: not audited
+    storage_folder: Path | None = None
     threads: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1)), ge=1, le=1024)
     reserved_cpus: int = Field(default=1, ge=0, le=1024)
     poll_ms: int = Field(default=500, ge=50, le=60_000)
@@ -52,6 +54,11 @@ class NodeSettings(BaseSettings):
     def folder(self) -> Path:
         """Folder of this node: key, password, state, jobs, proofs, Ray token."""
         return self.node_folder or self.home / "node"
+
+    @property
+    def volumes_folder(self) -> Path:
+        """Folder of the blocks kept for members, a folder a member and volume in it."""
+        return self.storage_folder or self.folder / "storage"
 
     @property
     def endpoints(self) -> tuple[str, ...]:

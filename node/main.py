@@ -31,9 +31,10 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.signing import domain_separator
-from swarm_chain.core.units import Address, Wei
+from swarm_chain.core.units import Wei
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
+from swarm_chain.ports import Signer
 
 if TYPE_CHECKING:
     from node.compute.ray_backend import RayDevices
@@ -81,7 +82,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
             signer=signer,
             devices=devices,
             tracer=row_tracer(settings),
-            auditees=auditees(claim_grounds(settings, signer.address)),
+            auditees=auditees(claim_grounds(settings, signer)),
         )
         parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
@@ -176,10 +177,10 @@ def ray_devices(settings: NodeSettings) -> "RayDevices":
     return RayDevices(options, randbelow)
 
 
-def claim_grounds(settings: NodeSettings, node: Address) -> ClaimGrounds:
+def claim_grounds(settings: NodeSettings, signer: Signer) -> ClaimGrounds:
     """What this machine's claims are made from; Ray must be connected."""
     deployment = node_deployment(settings)
-    return ClaimGrounds(settings=settings, node=node, deployment=deployment, params=load_params(deployment.params))
+    return ClaimGrounds(settings=settings, signer=signer, deployment=deployment, params=load_params(deployment.params))
 
 
 def _audits(parts: Parts, deployment: Deployment, members: Mapping[str, Member]) -> AuditRunner:

@@ -1,7 +1,7 @@
 """One oracle member over HTTP: bounded answers, short waits, a repeated try where repeating is harmless."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Event
 
 import httpx2
@@ -48,33 +48,49 @@ class JsonHttp:
         """Answer to a JSON body; every message of this protocol may be sent twice."""
         return self._send("POST", path, body, timeout_s)
 
+    def get_bytes(self, path: str, headers: Mapping[str, str], *, timeout_s: float = UPLOAD_S) -> bytes:
+        """Bytes at a path, as many as an answer may have.
+
+        Raises:
+            UnavailableError: the member is away, or not now.
+            InvalidInputError: it refuses.
+        """
+        return self._repeated(lambda: self._content("GET", path, None, timeout_s, headers))
+
     def close(self) -> None:
         """Closes the connections."""
         self._client.close()
 
     def _send(self, method: str, path: str, body: Json | None, timeout_s: float) -> dict[str, object]:
+        answer = _parse(self._repeated(lambda: self._content(method, path, body, timeout_s, {})))
+        if answer is None:
+            raise UnavailableError(f"{self.url}{path} does not answer like an oracle", code="bad_answer")
+        return answer
+
+    def _repeated(self, call: Callable[[], bytes]) -> bytes:
         repeated = stamina.retry(on=httpx2.TransportError, attempts=ATTEMPTS, wait_initial=0.1, wait_max=0.5)
         try:
-            return repeated(self._once)(method, path, body, timeout_s)
+            return repeated(call)()
         except httpx2.RequestError as error:  # the last attempt's
             raise UnavailableError(
                 f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
             ) from error
 
-    def _once(self, method: str, path: str, body: Json | None, timeout_s: float) -> dict[str, object]:
-        with self._client.stream(method, self.url + path, json=body, timeout=timeout_s) as response:
+    def _content(
+        self, method: str, path: str, body: Json | None, timeout_s: float, headers: Mapping[str, str]
+    ) -> bytes:
+        url = self.url + path
+        with self._client.stream(method, url, json=body, timeout=timeout_s, headers=dict(headers)) as response:
             parts, size = [], 0
             for part in response.iter_bytes():
                 size += len(part)
                 if size > MAX_ANSWER_BYTES:
                     raise UnavailableError(f"{self.url}{path} answers without end", code="bad_answer")
                 parts.append(part)
-        answer = _parse(b"".join(parts))
+        content = b"".join(parts)
         if response.status_code >= 300:
-            raise _refusal(response.status_code, answer or {})
-        if answer is None:
-            raise UnavailableError(f"{self.url}{path} does not answer like an oracle", code="bad_answer")
-        return answer
+            raise _refusal(response.status_code, _parse(content) or {})
+        return content
 
 
 class HttpOracleReader:

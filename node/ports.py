@@ -18,7 +18,9 @@ from swarm_chain.core.model import (
     SignedProof,
     WindowRecord,
 )
+from swarm_chain.core.storageset import Volume
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature
+from swarm_chain.core.volumes import BlocksConfirmed, BlocksRequest, VolumeRequest
 from swarm_chain.court.model import RowEvidence
 from swarm_chain.reference.spec import TrainSpec
 
@@ -198,6 +200,39 @@ class Audits(Protocol):
 
     def close(self) -> None:
         """Begins nothing more."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenVolume:
+    """A volume as its member tells it: blocks it has as confirmed, and how many more it sends in this epoch."""
+
+    volume: Volume
+    confirmed: int
+    left: int
+
+
+class OracleVolumes(Protocol):
+    """How one oracle member gives out a volume. Every call can be made again."""
+
+    def address(self) -> Address:
+        """The member's; UnavailableError if it is away or has no key."""
+        ...
+
+    def open(self, request: VolumeRequest, signature: Signature) -> GivenVolume:
+        """The node's volume, opened if there is none."""
+        ...
+
+    def blocks(self, request: BlocksRequest, signature: Signature) -> bytes:
+        """Blocks that are not confirmed yet, 4096 bytes each."""
+        ...
+
+    def confirm(self, confirmed: BlocksConfirmed, signature: Signature) -> int:
+        """Says what is on disk; gives how many blocks the member has as confirmed."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connections."""
         ...
 
 

@@ -74,6 +74,22 @@ def once(
     session.output.show(document, facts("next action", document))
 
 
+@app.command("renew-storage")
+def renew_storage(ctx: typer.Context, database_url: DatabaseUrl = None) -> None:
+    """Ends every volume, shows their keys and makes a new storage secret; nodes begin anew. Stop the member first."""
+    from oracle.config import load_settings
+    from oracle.logs import log_as_json
+    from oracle.main import open_member, renew_secret
+
+    session = session_of(ctx)
+    log_as_json()
+    home = session.settings.home
+    session.output.confirm("End every volume of this member? What nodes hold for it stops counting.")
+    with open_member(load_settings(database_url=database_url), _connection(session, dry=True), home) as member:
+        document = {"retired": renew_secret(member, home)}
+    session.output.show(document, facts("storage secret renewed", document))
+
+
 @app.command()
 def replay(
     ctx: typer.Context,

@@ -36,7 +36,11 @@ from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.steady_compute import SteadyCompute
 from oracle.pipeline.ticks import keep_lease
+from oracle.pipeline.volume_secret import FILE_NAME as STORAGE_SECRET
+from oracle.pipeline.volume_secret import VolumeSecret, open_secret, write_secret
+from oracle.pipeline.volumes import Volumes, retire_all
 from oracle.store.engine import open_store
+from oracle.store.volumes import any_volume
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import ChainConnection
 from swarm_chain.adapters.panel import Dissent
@@ -70,12 +74,13 @@ class Connection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What of a member follows from its settings: the other members, what it has told them, its lease, its judge."""
+    """What of a member follows from its settings: the other members, what it has told them, its lease, its judge, its secret."""
 
     peers: tuple[HttpPeer, ...]
     sign_log: SignLog
     lease_for: int
     compute: Compute
+    secret: VolumeSecret | None
 
 
 @contextmanager
@@ -106,6 +111,7 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
             sign_log=SignLog(home / SIGN_LOG),
             lease_for=settings.lease_for,
             compute=_judging_backend(settings),
+            secret=_storage_secret(engine, home),
         )
         member = _member(connection, network, engine, replays, parts)
         stack.callback(member.keeper.give_back)
@@ -221,18 +227,11 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     metrics = Metrics()
     compute = _steady(parts.compute, metrics)
     archive = Archive(reader, engine, network, first, compute)
-    plans = PlansInForce(engine)
-    desk = Desk(
-        network=network,
-        engine=engine,
-        reader=reader,
-        sight=lambda: follower.sight,
-        plans=lambda: plans.at(follower.sight.state, network.epoch_at(follower.sight.now)),
-        clock=clock,
-        boot=_boot(),
-    )
-    signer, metrics = connection.signer, Metrics()
-    exchange = Exchange(parts.peers, signer.address if signer else None)
+    desk = _desk(network, engine, reader, follower)
+    signer = connection.signer
+    own = signer.address if signer else None
+    volumes = Volumes(desk=desk, member=own, secret=parts.secret)
+    exchange = Exchange(parts.peers, own)
     sender = _sender(connection.chain, signer, engine, keeper, metrics) if signer else None
     return Member(
         network=network,
@@ -249,9 +248,25 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         metrics=metrics,
         exchange=exchange,
         sign_log=parts.sign_log,
-        auditors=auditors_of(Grounds(network=network, sight=lambda: follower.sight, engine=engine, replays=replays)),
+        volumes=volumes,
+        auditors=auditors_of(
+            Grounds(network=network, sight=lambda: follower.sight, engine=engine, replays=replays, volumes=volumes)
+        ),
         signer=signer,
         sender=sender,
+    )
+
+
+def _desk(network: Network, engine: Engine, reader: ChainReader, follower: Follower) -> Desk:
+    plans = PlansInForce(engine)
+    return Desk(
+        network=network,
+        engine=engine,
+        reader=reader,
+        sight=lambda: follower.sight,
+        plans=lambda: plans.at(follower.sight.state, network.epoch_at(follower.sight.now)),
+        clock=SystemClock(),
+        boot=_boot(),
     )
 
 
@@ -264,6 +279,37 @@ def _sender(chain: ChainConnection, signer: Signer, engine: Engine, keeper: Leas
         fence=keeper.fence,
         count=metrics.tx.attempted,
     )
+
+
+def _storage_secret(engine: Engine, home: Path) -> VolumeSecret | None:
+    secret = open_secret(home / STORAGE_SECRET, secrets.token_bytes, has_volumes=any_volume(engine))
+    if secret is None:
+        log.error(
+            "storage_secret_missing",
+            path=str(home / STORAGE_SECRET),
+            fix="put it back; if it is lost, `swarm oracle renew-storage` and every node begins anew",
+        )
+    return secret
+
+
+def renew_secret(member: Member, home: Path) -> int:
+    """Ends all volumes, shows their keys and puts a new secret in place of the one that made them.
+
+    Args:
+        member: no other process may act for it.
+        home: folder of the secret.
+
+    Returns:
+        How many volumes were ended.
+
+    Raises:
+        UnavailableError: another process acts for this member.
+    """
+    keep_lease(member)
+    member.keeper.require()
+    retired = retire_all(member.volumes)  # first: afterwards nobody could show their keys
+    write_secret(home / STORAGE_SECRET, secrets.token_bytes)
+    return retired
 
 
 def _process_name() -> str:

@@ -125,7 +125,7 @@ class JobFinding:
 class Measurement:
     """What one member measured of a node in one category: units it proved to this member, and how it served.
 
-    `units` are MiB of memory, GB of storage and the like, None where no capacity was measured; compute has verdicts instead.
+    `units` are MiB of memory, MB of storage and the like, None where no capacity was measured; compute has verdicts instead.
     """
 
     node: Address
@@ -291,7 +291,7 @@ class EpochFacts:
     """What the evidence says, judged: the only input of settlement besides chain, previous epoch and params.
 
     `windows` are those that count; `availability` holds measured nodes only; `maintenance` the bps of the epoch a node is
-    excused for; `proven` the units of categories that have no verdicts (MiB, GB, requests); `services` what was measured;
+    excused for; `proven` the units of categories that have no verdicts (MiB, MB, requests); `services` what was measured;
     `member_equivocations` are proven by signatures.
     """
 

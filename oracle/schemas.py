@@ -15,6 +15,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
+from swarm_chain.core.volumes import BlocksConfirmed, VolumeRequest
 
 MAX_DEVICES = 64
 MAX_DRAWS = 64
@@ -300,6 +301,44 @@ class CallbackBody(Body):
             issued_at=Timestamp(r.issued_at),
             expires_at=Timestamp(r.expires_at),
         )
+
+
+class VolumeRequestFields(Body):
+    """VolumeRequest."""
+
+    node: HexAddress
+    member: HexAddress
+    index: Uint32
+
+
+class VolumeRequestBody(Body):
+    """POST /v1/volumes."""
+
+    request: VolumeRequestFields
+    signature: HexSignature
+
+    def to_core(self) -> VolumeRequest:
+        """The core value of this body."""
+        r = self.request
+        return VolumeRequest(node=Address(r.node), member=Address(r.member), index=r.index)
+
+
+class ConfirmationFields(Body):
+    """BlocksConfirmed."""
+
+    volume: HexHash
+    blocks: Uint53
+
+
+class ConfirmationBody(Body):
+    """POST /v1/volumes/{id}/confirmations."""
+
+    confirmation: ConfirmationFields
+    signature: HexSignature
+
+    def to_core(self) -> BlocksConfirmed:
+        """The core value of this body."""
+        return BlocksConfirmed(volume_id=hash_from_hex(self.confirmation.volume), blocks=self.confirmation.blocks)
 
 
 class SpecBody(Body):

@@ -21,6 +21,8 @@ from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.ticks import follow
+from oracle.pipeline.volume_secret import VolumeSecret
+from oracle.pipeline.volumes import Volumes
 from oracle.store.engine import open_store
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, commitment_tree, draw_rows
 from swarm_chain.core.encoding import keccak, words
@@ -240,6 +242,8 @@ class MemberWorld:
         keeper = LeaseKeeper(self.engine, self.clock, holder="process 1", lasts_ms=NEVER_LAPSES_MS)
         keeper.keep()
         writer, replays = self.chain.writer(self.signer), ReplayProcess(timeout_for=60)
+        secret = VolumeSecret(raw=keccak(b"storage secret of " + self.signer.address.encode()))
+        volumes = Volumes(desk=desk, member=self.signer.address, secret=secret)
         return Member(
             network=self.network,
             engine=self.engine,
@@ -256,8 +260,15 @@ class MemberWorld:
             exchange=Exchange((), self.signer.address),
             sign_log=SignLog(self.folder / "signed-observations"),
             auditors=auditors_of(
-                Grounds(network=self.network, sight=lambda: follower.sight, engine=self.engine, replays=replays)
+                Grounds(
+                    network=self.network,
+                    sight=lambda: follower.sight,
+                    engine=self.engine,
+                    replays=replays,
+                    volumes=volumes,
+                )
             ),
+            volumes=volumes,
             signer=self.signer,
             sender=Sender(
                 engine=self.engine, writer=writer, address=self.signer.address, clock=self.clock, fence=keeper.fence

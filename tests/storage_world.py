@@ -30,7 +30,7 @@ VOLUME = Volume(
     index=0,
 )
 KEY = volume_key(SECRET, VOLUME)
-PARAMS = StorageParams(reads=32, read_us=2000, answer_ms=100, grow_blocks=16, max_blocks=1000)
+PARAMS = StorageParams(ask_for=20, reads=32, read_us=2000, answer_ms=100, grow_blocks=16, max_blocks=1000)
 BLOCKS = 40
 ELAPSED_MS = 10
 

@@ -4,12 +4,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from node.audits.storage import HeldStorage, StorageClaim
 from node.config import NodeSettings
+from node.oracle_client import JsonHttp
 from node.ports import Auditee
+from node.volume_client import HttpOracleVolumes
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.params import Params
+from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import Address
+from swarm_chain.ports import Signer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,9 +22,14 @@ class ClaimGrounds:
     """What claims are made from: what the operator claims, whose they are, on which network."""
 
     settings: NodeSettings
-    node: Address
+    signer: Signer
     deployment: Deployment
     params: Params
+
+    @property
+    def node(self) -> Address:
+        """Address of the node key."""
+        return self.signer.address
 
     @property
     def beacon(self) -> Address:
@@ -79,8 +89,23 @@ def training_workers(settings: NodeSettings) -> int:
     return max(1, settings.threads // max(1, settings.gpus))
 
 
+def _storage(grounds: ClaimGrounds) -> Auditee | None:
+    if not grounds.settings.storage_mb:
+        return None
+    members = [HttpOracleVolumes(JsonHttp(url), grounds.deployment) for url in grounds.settings.oracle_urls]
+    domain = domain_separator(grounds.deployment.chain_id, grounds.beacon)
+    claim = StorageClaim(
+        folder=grounds.settings.volumes_folder,
+        claim_mb=grounds.settings.storage_mb,
+        domain=domain,
+        params=grounds.params.storage,
+    )
+    return HeldStorage(claim, grounds.signer, members)
+
+
 # In the order in which the audits of a device are asked for: memory has less time than training takes.
 _MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {
     Category.MEMORY: _memory,
     Category.TRAINING: _training,
+    Category.STORAGE: _storage,
 }

@@ -10,7 +10,9 @@ from node.tools import Tools
 
 log = structlog.get_logger()
 
-LOST = frozenset({"not_prepared", "claim_lost", "memory_differs"})  # what was prepared is gone, or no longer right
+LOST = frozenset(
+    {"not_prepared", "claim_lost", "memory_differs", "lost_blocks"}
+)  # what was prepared is gone, or no longer right
 
 
 def start_audit(tools: Tools, _: Memory, __: View, action: PrepareClaim | StartAudit) -> None:

@@ -241,7 +241,7 @@ def _lost(folder: Path) -> InconsistentError:
 def _no_room(folder: Path, why: str) -> UnavailableError:
     return UnavailableError(
         f"the disk of {folder} lacks room: {why}",
-        fix="free some space, or offer fewer GB of storage",
+        fix="free some space, or offer less storage (SWARM_STORAGE_MB)",
         code="disk_full",
         retry_after=3600,
     )

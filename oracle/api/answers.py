@@ -126,6 +126,28 @@ class CallbackAnswer(Answer):
     problem: str = Field(description="Why not; empty if reached.")
 
 
+class VolumeAnswer(Answer):
+    """POST /v1/volumes: a volume as it stands."""
+
+    volume_id: str
+    member: str
+    node: str
+    epoch: int = Field(description="In which it was opened.")
+    index: int
+    key_hash: str = Field(description="What its key opens once it is retired.")
+    confirmed: int = Field(description="Blocks the node has confirmed; audits cover them.")
+    sent: int
+    left: int = Field(description="Blocks that may still be sent in this epoch.")
+    retired: bool
+    key: str | None = Field(description="Shown once it is retired; null if it is not, or the secret was lost.")
+
+
+class VolumesAnswer(Answer):
+    """GET /v1/volumes/{node}."""
+
+    volumes: list[VolumeAnswer]
+
+
 class NothingAnswer(Answer):
     """It was taken in; there is nothing to tell."""
 

@@ -15,6 +15,7 @@ from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
+from oracle.api.volumes import volume_routes
 from oracle.pipeline.callbacks import Callbacks, Caller
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
@@ -61,6 +62,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(audit_routes(member.auditing, rates.nodes))
     calling = Callbacks(desk=member.desk, member=member.address, caller=caller)
     app.include_router(callback_routes(calling, rates.callbacks))
+    app.include_router(volume_routes(member.volumes, rates.blocks, member.keeper.require))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app
@@ -74,4 +76,5 @@ def _rates(member: Member) -> Rates:
         answers=RateLimit(now, per_second=10, burst=40),
         peers=RateLimit(now, per_second=100, burst=400),
         callbacks=RateLimit(now, per_second=1, burst=5),
+        blocks=RateLimit(now, per_second=100, burst=400),  # of a MiB each, and their confirmations
     )

@@ -22,6 +22,7 @@ NOT_FOUND = frozenset(
         "unknown_spec",
         "unknown_provider",
         "unknown_audit",
+        "unknown_volume",
     }
 )
 SHOWN = 200  # characters of a caller's own words that an answer repeats

@@ -1,6 +1,6 @@
 """Judges answers to storage audits exactly: the member generates the blocks the chain of reads leads to, and compares.
 
-    StorageCase --screen--> names this audit? in time? --walk--> same digest? --> StorageVerdict with GB, reads/s, us
+    StorageCase --screen--> names this audit? in time? --walk--> same digest? --> StorageVerdict with MB, reads/s, us
 
 What a node sent is only ever compared with what the judge derives itself.
 """
@@ -16,9 +16,8 @@ from swarm_chain.core.storageset import (
     StorageParams,
     VolumeKey,
     block,
-    deadline_ms,
     mean_read_us,
-    proven_gb,
+    proven_mb,
     reads_per_second,
     walk,
 )
@@ -60,7 +59,7 @@ class StorageVerdict:
     """The judge's finding; the measured integers are zero unless it passed.
 
     Attributes:
-        gb: whole GB (10^9 bytes) the node holds, rounded down.
+        mb: whole MB (10^6 bytes) the node holds, rounded down.
         iops: dependent reads of 4 KiB a second, that is at queue depth 1, rounded down.
         read_us: mean time of such a read, rounded up. Both contain the network's part: they bound the disk's own figures.
     """
@@ -69,7 +68,7 @@ class StorageVerdict:
     outcome: Outcome
     reason: str = ""
     elapsed_ms: int = 0
-    gb: int = 0
+    mb: int = 0
     iops: int = 0
     read_us: int = 0
 
@@ -99,7 +98,7 @@ def judge_storage(case: StorageCase) -> StorageVerdict:
         audit=audit,
         outcome=Outcome.PASSED,
         elapsed_ms=case.elapsed_ms,
-        gb=proven_gb(audit.blocks),
+        mb=proven_mb(audit.blocks),
         iops=reads_per_second(audit.reads, case.elapsed_ms),
         read_us=mean_read_us(audit.reads, case.elapsed_ms),
     )
@@ -114,7 +113,7 @@ def _fault(case: StorageCase, answer: StorageAnswer) -> str:
         "wrong_volume": answer.volume == audit.volume,
         "wrong_blocks": answer.blocks == audit.blocks,
         "wrong_nonce": answer.nonce == audit.nonce,
-        "late": case.elapsed_ms <= deadline_ms(audit, case.params),
+        "late": case.elapsed_ms <= case.params.limit_ms,
     }
     wrong = next((reason for reason, holds in named.items() if not holds), "")
     if wrong:

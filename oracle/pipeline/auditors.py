@@ -10,23 +10,27 @@ from oracle.pipeline.audits import Auditor
 from oracle.pipeline.member import Replays
 from oracle.pipeline.memory_auditor import MemoryAuditor
 from oracle.pipeline.sight import Sight
+from oracle.pipeline.storage_auditor import StorageAuditor
 from oracle.pipeline.training_auditor import TrainingAuditor
+from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.kinds import Category
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grounds:
-    """What auditors judge by: contracts and params, the chain as the member sees it, what it keeps, and what replays."""
+    """What auditors judge by: contracts and params, the chain as the member sees it, what it keeps, gave out and replays."""
 
     network: Network
     sight: Callable[[], Sight]
     engine: Engine
     replays: Replays
+    volumes: Volumes
 
 
 def auditors_of(grounds: Grounds) -> Mapping[Category, Auditor]:
     """Auditors of every category that can be audited."""
-    return {Category.MEMORY: _memory(grounds), Category.TRAINING: _training(grounds)}
+    makers = {Category.MEMORY: _memory, Category.TRAINING: _training, Category.STORAGE: _storage}
+    return {category: make(grounds) for category, make in makers.items()}
 
 
 def _memory(grounds: Grounds) -> Auditor:
@@ -49,4 +53,15 @@ def _training(grounds: Grounds) -> Auditor:
         has_openings=True,
         judge=training.judge,
         slot_ms=params.target_ms + params.answer_ms,
+    )
+
+
+def _storage(grounds: Grounds) -> Auditor:
+    storage = StorageAuditor(grounds.volumes)
+    return Auditor(
+        ask_for=grounds.network.params.ask_for(Category.STORAGE),
+        limit_ms=storage.limit_ms,
+        has_openings=False,
+        judge=storage.judge,
+        admit=storage.admit,
     )

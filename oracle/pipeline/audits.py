@@ -50,7 +50,8 @@ class Auditor:
     given their nonces in one moment, another one by each member, that many ms after the member's before it: a device that
     stands for several has to do the work of all of them in the time of one. `limit_ms` is how long it may take for a claim,
     or InvalidInputError if nobody may claim so much; `has_openings` says whether the member draws from an answer; `judge`
-    is pure and gives a finding on each of many audits, whatever devices sent.
+    is pure and gives a finding on each of many audits, whatever devices sent; `admit` refuses
+    a signed request whose claim is not what this member knows of the node.
     """
 
     ask_for: int
@@ -58,6 +59,7 @@ class Auditor:
     has_openings: bool
     judge: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]]
     slot_ms: int = 0
+    admit: Callable[[AuditRequest], None] = lambda _request: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +76,8 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
     """Begins an audit, or gives back the one that began before: its moment stays.
 
     Raises:
-        InvalidInputError: not a live node's, of another member, an unknown category, an impossible claim, not signed by
-            the node, or the window is not in the time after its close.
+        InvalidInputError: not a live node's, of another member, an unknown category, a claim that is impossible or
+            not what is known here, not signed by the node, or the window is not in the time after its close.
         RejectedError: the device claimed something else before (code "other_claim").
         UnavailableError: the window is not closed here yet.
     """
@@ -92,6 +94,7 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
     _require_time(desk, request.window_id, auditor.ask_for + _wait_ms(auditing, auditor) // 1000)
+    auditor.admit(request)
     draw = Hash32(auditing.entropy(DRAW_BYTES))
     begun = store.start_audit(desk.engine, _begin(request, draw, _moment(auditing, auditor, request)))
     if begun.claim != request.claim:

@@ -17,6 +17,7 @@ from oracle.pipeline.follow import Follower
 from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.sign_log import SignLog
+from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.rowchain import Compute
 from swarm_chain.core.units import Address, EpochNumber, Hash32, Timestamp
@@ -61,6 +62,7 @@ class Member:
     metrics: Metrics
     exchange: Exchange
     sign_log: SignLog
+    volumes: Volumes
     signer: Signer | None = None
     sender: Sender | None = None
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from swarm_chain.core.economics import GB_PER_TB, MIB_PER_GIB, MTOPS_PER_TOPS, StakeParams
+from swarm_chain.core.economics import MB_PER_TB, MIB_PER_GIB, MTOPS_PER_TOPS, StakeParams
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Wei
 
 
 def unit_price_wei(category: Category, stake: StakeParams) -> Wei:
-    """Give the stake that one unit of a category takes: an mtops, a MiB of device memory, a GB of storage.
+    """Give the stake that one unit of a category takes: an mtops, a MiB of device memory, a MB of storage.
 
     Serving and network earn by traffic, not by capacity, and take the minimum alone; so does training, which is done with
     the compute and memory that are covered already.
@@ -20,7 +20,7 @@ def unit_price_wei(category: Category, stake: StakeParams) -> Wei:
     prices = {
         Category.COMPUTE: stake.per_tops_wei // MTOPS_PER_TOPS,
         Category.MEMORY: stake.per_gib_wei // MIB_PER_GIB,
-        Category.STORAGE: stake.per_tb_wei // GB_PER_TB,
+        Category.STORAGE: stake.per_tb_wei // MB_PER_TB,
     }
     return Wei(prices.get(category, 0))
 

@@ -1,6 +1,6 @@
 """Tables of the store; the migrations in this package create exactly these (a test compares them)."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table
+from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, String, Table, UniqueConstraint
 
 metadata = MetaData()
 
@@ -115,6 +115,24 @@ audits = Table(
     Column("outcome", String(16)),  # null: not judged
     Column("reason", String(64), nullable=False, default=""),
     Column("units", BigInteger, nullable=False, default=0),
+)
+
+volumes = Table(
+    "volumes",
+    metadata,
+    Column("volume_id", HASH, primary_key=True),
+    Column("node", ADDRESS, nullable=False),
+    Column("member", ADDRESS, nullable=False),
+    Column("number", Integer, nullable=False),  # index of the volume, from 0 on for each node
+    Column("epoch", Integer, nullable=False),  # in which it was opened
+    Column("key_hash", HASH, nullable=False),
+    Column("confirmed", BigInteger, nullable=False, default=0),  # blocks the node has said are on its disk
+    Column("sent", BigInteger, nullable=False, default=0),
+    Column("sent_epoch", Integer, nullable=False, default=0),
+    Column("sent_now", BigInteger, nullable=False, default=0),  # in that epoch, repeats included
+    Column("retired", Boolean, nullable=False, default=False),
+    Column("key", HASH),  # shown once it is retired; null: not retired, or the secret was lost
+    UniqueConstraint("node", "member", "number"),
 )
 
 intents = Table(

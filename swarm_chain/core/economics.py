@@ -7,7 +7,7 @@ from swarm_chain.core.kinds import Category, HardwareClass
 from swarm_chain.core.tables import falls, rises
 from swarm_chain.core.units import BPS, Bps, Wei
 
-MTOPS_PER_TOPS, MIB_PER_GIB, GB_PER_TB = 1000, 1024, 1000
+MTOPS_PER_TOPS, MIB_PER_GIB, MB_PER_TB = 1000, 1024, 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ def reward_rules(rewards: RewardParams) -> dict[str, bool]:
 
 def stake_rules(stake: StakeParams) -> dict[str, bool]:
     """Say of each rule that prices of capacity must keep whether they do."""
-    prices = ((stake.per_tops_wei, MTOPS_PER_TOPS), (stake.per_gib_wei, MIB_PER_GIB), (stake.per_tb_wei, GB_PER_TB))
+    prices = ((stake.per_tops_wei, MTOPS_PER_TOPS), (stake.per_gib_wei, MIB_PER_GIB), (stake.per_tb_wei, MB_PER_TB))
     return {
         "stake prices must be positive and divide into whole wei a unit": all(
             wei > 0 and wei % units == 0 for wei, units in prices

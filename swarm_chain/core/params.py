@@ -209,6 +209,9 @@ def _check(params: Params) -> None:
         **stake_rules(params.stake),
         **storage_rules(params.storage),
         **training_rules(params.training),
+        "the last storage audit of a window must end within open_for": 1000 * params.storage.ask_for
+        + params.storage.limit_ms
+        <= 1000 * params.compute.open_for,
         "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0
         and params.maintenance.budget_epochs > 0,
         "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,

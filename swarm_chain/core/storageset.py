@@ -21,7 +21,8 @@ KEY_BYTES = 32
 MAX_READS = 2**20  # some seconds of a member's time
 MAX_BLOCKS = 2**40
 
-_BYTES_PER_GB = 10**9
+_BYTES_PER_MB = 10**6
+_UINT256_MAX = 2**256 - 1
 _TAG_KEY = keccak(b"swarm.storage.key.v1")
 _TAG_KEY_HASH = keccak(b"swarm.storage.keyhash.v1")
 _TAG_BLOCK = keccak(b"swarm.storage.block.v1")
@@ -30,13 +31,19 @@ _TAG_AUDIT = keccak(b"swarm.storage.audit.v1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageParams:
-    """Size, growth and times of stored volumes."""
+    """Size, growth and times of stored volumes; `ask_for` seconds after a window's close a node may ask to be audited."""
 
+    ask_for: int
     reads: int
     read_us: int
     answer_ms: int
     grow_blocks: int
     max_blocks: int
+
+    @property
+    def limit_ms(self) -> int:
+        """Longest time from asking to having the answer, rounded up: a fraction decides nothing against a node."""
+        return -(-self.reads * self.read_us // 1000) + self.answer_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,23 +171,6 @@ def blocks(key: VolumeKey, first: int, count: int) -> bytes:
     return b"".join([block(key, index) for index in range(first, first + count)])
 
 
-def may_grow(held: int, params: StorageParams) -> int:
-    """Say how many blocks a member adds to a volume in one epoch, so that a large one is built up over many nights.
-
-    Args:
-        held: blocks the node has confirmed, 0 to `max_blocks`.
-        params: growth an epoch and largest volume.
-
-    Returns:
-        Blocks to send, 0 once the volume is full.
-
-    Raises:
-        InvalidInputError: more are held than a volume can have.
-    """
-    check_range("held", held, 0, params.max_blocks)
-    return min(params.grow_blocks, params.max_blocks - held)
-
-
 def walk(audit: StorageAudit, read: Callable[[int], bytes]) -> Hash32:
     """Follow the chain of dependent reads.
 
@@ -210,22 +200,14 @@ def answer_to(audit: StorageAudit, read: Callable[[int], bytes]) -> StorageAnswe
     return StorageAnswer(volume=audit.volume, blocks=audit.blocks, nonce=audit.nonce, digest=walk(audit, read))
 
 
-def deadline_ms(audit: StorageAudit, params: StorageParams) -> int:
-    """Give the longest time an answer may take, from sending the audit to having the answer.
-
-    Args:
-        audit: gives the number of reads.
-        params: longest mean time of a read, and time for the way there and back.
-
-    Returns:
-        Milliseconds, rounded up: a fraction decides nothing against a node.
-    """
-    return -(-audit.reads * params.read_us // 1000) + params.answer_ms
+def proven_mb(held: int) -> int:
+    """Whole MB (10^6 bytes) in so many blocks, rounded down: what is paid was held entirely."""
+    return held * BLOCK_BYTES // _BYTES_PER_MB
 
 
-def proven_gb(held: int) -> int:
-    """Whole GB (10^9 bytes) in so many blocks, rounded down: what is paid was held entirely."""
-    return held * BLOCK_BYTES // _BYTES_PER_GB
+def blocks_of_mb(claim_mb: int) -> int:
+    """Blocks that an audit of so many MB reads, rounded up: the fewest that hold them, so `proven_mb` gives them back."""
+    return -(-claim_mb * _BYTES_PER_MB // BLOCK_BYTES)
 
 
 def reads_per_second(reads: int, elapsed_ms: int) -> int:
@@ -260,6 +242,7 @@ def mean_read_us(reads: int, elapsed_ms: int) -> int:
 def storage_rules(params: StorageParams) -> dict[str, bool]:
     """Say of each rule that the numbers of storage must keep whether they do."""
     return {
-        "an audit must read something, and take time": 0 < params.reads <= MAX_READS and params.read_us > 0,
+        "an audit must read something, and take time": 0 < params.reads <= MAX_READS
+        and min(params.ask_for, params.read_us) > 0,
         "a volume must grow up to its largest size": 0 < params.grow_blocks <= params.max_blocks <= MAX_BLOCKS,
     }

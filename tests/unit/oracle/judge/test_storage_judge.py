@@ -10,7 +10,7 @@ from oracle.judge.storage import StorageCase, StorageVerdict, judge_storage
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Outcome
-from swarm_chain.core.storageset import StorageAnswer, answer_to, block, deadline_ms, volume_key
+from swarm_chain.core.storageset import StorageAnswer, answer_to, block, volume_key
 from swarm_chain.core.units import Hash32
 from tests.storage_world import (
     BLOCKS,
@@ -42,13 +42,13 @@ def reason_of(case: StorageCase) -> str:
     """Why the judge fails a case; a failed one has measured nothing."""
     verdict = judge_storage(case)
     assert verdict.outcome is Outcome.FAILED
-    assert (verdict.gb, verdict.iops, verdict.read_us) == (0, 0, 0)
+    assert (verdict.mb, verdict.iops, verdict.read_us) == (0, 0, 0)
     return verdict.reason
 
 
 def test_honest_node_passes_with_what_was_measured() -> None:
     assert judge_storage(HONEST) == StorageVerdict(
-        audit=HONEST.audit, outcome=Outcome.PASSED, elapsed_ms=ELAPSED_MS, gb=0, iops=3200, read_us=313
+        audit=HONEST.audit, outcome=Outcome.PASSED, elapsed_ms=ELAPSED_MS, mb=0, iops=3200, read_us=313
     )
 
 
@@ -56,18 +56,18 @@ def test_honest_node_passes_a_hundred_times_in_a_row() -> None:
     assert passes(case_of(HELD.__getitem__, audit_of(number)) for number in range(100)) == 100
 
 
-def test_proven_gb_are_those_of_the_audited_blocks() -> None:
+def test_proven_mb_are_those_of_the_audited_blocks() -> None:
     large = audit_of(blocks=500_000, reads=4)
 
     verdict = judge_storage(case_of(lambda index: block(KEY, index), large))
 
-    assert (verdict.outcome, verdict.gb) == (Outcome.PASSED, 2)
+    assert (verdict.outcome, verdict.mb) == (Outcome.PASSED, 2048)
 
 
 def test_node_that_did_not_answer_is_missing() -> None:
     verdict = judge_storage(replace(HONEST, answer=None, elapsed_ms=0))
 
-    assert (verdict.outcome, verdict.reason, verdict.gb) == (Outcome.MISSING, "no_answer", 0)
+    assert (verdict.outcome, verdict.reason, verdict.mb) == (Outcome.MISSING, "no_answer", 0)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_answer_of_a_wrong_kind_fails(answer: Any) -> None:
 
 
 def test_answer_at_the_deadline_passes_and_a_millisecond_later_fails() -> None:
-    last = deadline_ms(HONEST.audit, PARAMS)
+    last = PARAMS.limit_ms
 
     assert judge_storage(replace(HONEST, elapsed_ms=last)).outcome is Outcome.PASSED
     assert reason_of(replace(HONEST, elapsed_ms=last + 1)) == "late"

@@ -21,7 +21,7 @@ def _covered(units: dict[Category, int], active_wei: int) -> dict[Category, int]
     [
         (Category.COMPUTE, 1000, 50),  # a TOPS
         (Category.MEMORY, 1024, 10),  # a GiB
-        (Category.STORAGE, 1000, 1),  # a TB
+        (Category.STORAGE, 1_000_000, 1),  # a TB
         (Category.SERVING, 10**9, 0),
         (Category.NETWORK, 10**9, 0),
     ],
@@ -57,7 +57,7 @@ def test_cover_when_a_category_takes_no_stake_then_the_minimum_is_enough_and_les
 
 
 def test_needed_when_several_categories_then_their_sum() -> None:
-    assert needed_wei([(Category.COMPUTE, 1000), (Category.STORAGE, 1000)], PRICES) == Wei(51 * WEI_PER_SWM)
+    assert needed_wei([(Category.COMPUTE, 1000), (Category.STORAGE, 1_000_000)], PRICES) == Wei(51 * WEI_PER_SWM)
 
 
 @pytest.mark.parametrize(("covered", "expected"), [(0, 0), (3, 30), (10, 100), (12, 116), (20, 180), (30, 230)])

@@ -16,11 +16,10 @@ from swarm_chain.core.storageset import (
     VolumeKey,
     block,
     blocks,
-    deadline_ms,
+    blocks_of_mb,
     key_hash,
-    may_grow,
     mean_read_us,
-    proven_gb,
+    proven_mb,
     reads_per_second,
     volume_key,
     walk,
@@ -197,22 +196,17 @@ def test_short_secret_or_key_and_impossible_block_are_refused() -> None:
             block(KEY, index)
 
 
-def test_volume_grows_by_epochs_until_it_is_full() -> None:
-    grown = [0]
-    while may_grow(grown[-1], PARAMS):
-        grown.append(grown[-1] + may_grow(grown[-1], PARAMS))
-
-    assert grown[:3] == [0, 16, 32]
-    assert grown[-2:] == [992, 1000]
-    with pytest.raises(InvalidInputError):
-        may_grow(1001, PARAMS)
+def test_audit_of_a_claim_reads_the_fewest_blocks_that_hold_it() -> None:
+    for claim_mb in (1, 2, 4, 999, 1_000_000):
+        blocks_read = blocks_of_mb(claim_mb)
+        assert (proven_mb(blocks_read), proven_mb(blocks_read - 1)) == (claim_mb, claim_mb - 1)
 
 
 def test_measured_integers_never_flatter() -> None:
-    assert [proven_gb(count) for count in (0, 244_140, 244_141, 244_140_625)] == [0, 0, 1, 1000]
+    assert [proven_mb(count) for count in (0, 244, 245, 244_140_625)] == [0, 0, 1, 1_000_000]
     assert reads_per_second(10_000, 1001) == 9990
     assert mean_read_us(10_000, 1001) == 101
-    assert deadline_ms(audit_of(reads=3), replace(PARAMS, read_us=100)) == 101
+    assert replace(PARAMS, reads=3, read_us=100).limit_ms == 101
     for rate in (reads_per_second, mean_read_us):
         with pytest.raises(InvalidInputError):
             rate(1, 0)
@@ -226,7 +220,7 @@ def test_preset_catches_a_hundredth_missing_and_counts_a_full_volume(name: str) 
 
     # 99^r / 100^r, the chance to pass without a hundredth of the blocks, is below a tenth.
     assert 99**params.reads * 10 < 100**params.reads
-    assert proven_gb(params.max_blocks) >= 1
+    assert proven_mb(params.grow_blocks) >= 1
 
 
 @pytest.mark.parametrize(
