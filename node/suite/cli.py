@@ -10,9 +10,11 @@ from node.config import NodeSettings
 from node.suite import local, training
 from node.suite.metrics import Bench, Metric
 from node.suite.others import metrics_of_others
+from node.suite.percentiles import Place, ask_class, place_of
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.output import table
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.kinds import HardwareClass
 from swarm_chain.reference.backends import candidates
 
 LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
@@ -59,10 +61,13 @@ def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
         raise InvalidInputError(f"no category {unknown[0]!r}", fix=f"choose of {', '.join(CATEGORIES)}", code="usage")
     metrics: list[Metric] = []
     backends: list[BackendResult] = []
-    for category in CATEGORIES:
-        if not wanted or category in wanted:
-            with session.output.progress(f"measuring {category}"):
-                metrics += measured(bench, category, backends)
+    chosen = [category for category in CATEGORIES if not wanted or category in wanted]
+    with session.output.parts(chosen) as begin:
+        for category in chosen:
+            begin(f"measuring {category}")
+            metrics += measured(bench, category, backends)
+    view = ask_class(lambda path: session.oracle.get(path), class_of(bench))  # noqa: PLW0108  # no member named: raises when asked
+    places = [place_of(one, view) for one in metrics]
     for one in backends:
         said = f"{one.rate_mtops / 1000:.3f} TOPS in {one.best_ms} ms" if one.known_answers_passed else "wrong answers"
         session.output.note(f"{one.backend}: {said}")
@@ -72,14 +77,24 @@ def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
         "n": shape.n,
         "steps": shape.steps,
         "threads": bench.threads,
-        "metrics": [one.as_dict() for one in metrics],
+        "class": class_of(bench).name.lower(),
+        "metrics": [
+            {**one.as_dict(), "percentile": place.percentile, "percentileProblem": place.problem}
+            for one, place in zip(metrics, places, strict=True)
+        ],
         "results": [
             {"backend": r.backend, "knownAnswers": r.known_answers_passed, "bestMs": r.best_ms, "mtops": r.rate_mtops}
             for r in backends
         ],
     }
-    columns = ("category", "metric", ">value", "unit", "method", "who measures")
-    session.output.show(document, table("what this machine can do", columns, [_row(one) for one in metrics]))
+    columns = ("category", "metric", ">value", "unit", ">percentile", "method", "who measures")
+    rows = [_row(one, place) for one, place in zip(metrics, places, strict=True)]
+    session.output.show(document, table("what this machine can do", columns, rows))
+
+
+def class_of(bench: Bench) -> HardwareClass:
+    """Hardware class that the measured device belongs to."""
+    return HardwareClass.CPU if bench.device == "cpu" else HardwareClass.GPU
 
 
 def measured(bench: Bench, category: str, backends: list[BackendResult]) -> list[Metric]:
@@ -98,6 +113,7 @@ def measured(bench: Bench, category: str, backends: list[BackendResult]) -> list
     return list(local.compute_metrics(bench, backends))
 
 
-def _row(one: Metric) -> tuple[object, ...]:
+def _row(one: Metric, place: Place) -> tuple[object, ...]:
     value = f"{one.value:,}" if one.value is not None else "-"
-    return one.category, one.name, value, one.unit, one.problem or one.method, one.measured_by
+    stands = "-" if place.percentile is None else place.percentile
+    return one.category, one.name, value, one.unit, stands, one.problem or one.method, one.measured_by

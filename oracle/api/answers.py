@@ -148,6 +148,22 @@ class VolumesAnswer(Answer):
     volumes: list[VolumeAnswer]
 
 
+class SpreadAnswer(Answer):
+    """What the nodes of a class proved in one category."""
+
+    category: str
+    nodes: int = Field(description="That proved something.")
+    deciles: list[int] = Field(description="Eleven: the least, nine between, the most; in units of the category.")
+
+
+class ClassAnswer(Answer):
+    """GET /v1/classes/{hardwareClass}."""
+
+    epoch: int = Field(description="Of the newest accepted report.")
+    hardware_class: str
+    categories: list[SpreadAnswer]
+
+
 class NothingAnswer(Answer):
     """It was taken in; there is nothing to tell."""
 

@@ -6,6 +6,7 @@ from fastapi import Depends, FastAPI, Request
 
 from oracle.api.audits import audit_routes
 from oracle.api.callbacks import TcpCaller, callback_routes
+from oracle.api.classes import class_routes
 from oracle.api.commitments import CommitmentInbox, CommitmentLane
 from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
@@ -64,6 +65,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(callback_routes(calling, rates.callbacks))
     app.include_router(volume_routes(member.volumes, rates.blocks, member.keeper.require))
     app.include_router(peer_routes(member.desk, rates))
+    app.include_router(class_routes(member, rates))
     app.include_router(epoch_routes(member, rates))
     return app
 

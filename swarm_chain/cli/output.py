@@ -73,6 +73,27 @@ class Output:
             task = bars.add_task(title)
             yield lambda done, total, what: bars.update(task, completed=done, total=total, description=what)
 
+    @contextmanager
+    def parts(self, names: Sequence[str]) -> Iterator[Callable[[str], None]]:
+        """Shows a bar for work in known parts: gives a function to call as each begins; a line a part without a terminal.
+
+        Args:
+            names: the parts, in order.
+        """
+        if self.as_json or not sys.stderr.isatty():
+            yield lambda what: self.note(f"{what} ...")
+            return
+        begun = 0
+
+        def begin(what: str) -> None:
+            nonlocal begun
+            step(begun, len(names), what)
+            begun += 1
+
+        with self.steps(names[0] if names else "nothing") as step:
+            yield begin
+            step(len(names), len(names), "done")
+
     def confirm(self, question: str, *, typed: str | None = None) -> None:
         """Asks before something happens; the default is No.
 

@@ -62,6 +62,8 @@ def test_get_when_the_database_file_is_gone_then_503_and_the_member_goes_on_once
         ("/v1/epochs/0/outcomes", 404),
         ("/v1/epochs/0/dump", 404),
         ("/v1/epochs/0/explain/1", 404),
+        ("/v1/classes/quantum", 404),
+        ("/v1/classes/cpu", 503),
         ("/v1/epochs/0/proofs/1", 503),
         ("/v1/epochs/-1/manifest", 422),
         (f"/v1/epochs/{2**64}/manifest", 422),
