@@ -2,8 +2,10 @@
 
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from node import wire
@@ -51,6 +53,8 @@ from swarm_chain.core.units import (
 )
 from swarm_chain.params import load_params
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+from tests.http_clients import client_of
+from tests.stores import sqlite_store
 
 MINIMAL = load_params("minimal")
 COMPUTE = replace(MINIMAL.compute, m=64, n=64, steps=1, first_steps=2, draws=4)
@@ -86,14 +90,22 @@ class MemberWorld:
         self.clock = clock or FakeClock()
         self.signer = FakeSigner(name)
         self.network: Network = beside.network if beside else self._network()
-        self.engine = open_store(database_url or f"sqlite:///{folder / 'oracle.db'}")
+        self.engine = open_store(database_url) if database_url else sqlite_store(folder / "oracle.db")
         self.member = self._member()
-        self.app = create_app(self.member, self.chain.deployment.contracts)
-        self.client = TestClient(self.app, raise_server_exceptions=False)
         self.domain = self.member.desk.domain
         for number, node in enumerate(() if beside else (ALICE, BOB), start=1):
             self._register(number, node)
         self.follow()
+
+    @cached_property
+    def app(self) -> FastAPI:
+        """The member's HTTP application; made when it is first asked for, since many tests never do."""
+        return create_app(self.member, self.chain.deployment.contracts)
+
+    @cached_property
+    def client(self) -> TestClient:
+        """A client of it."""
+        return client_of(self.app)
 
     @property
     def epoch(self) -> EpochNumber:
@@ -211,7 +223,7 @@ class MemberWorld:
         keeper.keep()
         other.member = replace(self.member, keeper=keeper, desk=replace(self.member.desk, boot=boot))
         other.app = create_app(other.member, self.chain.deployment.contracts)
-        other.client = TestClient(other.app, raise_server_exceptions=False)
+        other.client = client_of(other.app)
         return other
 
     def close_down(self) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -85,12 +86,14 @@ def migrate(engine: Engine, revision: str = "head", *, down: bool = False) -> No
     Raises:
         InvalidInputError: the database was written by a newer version (exit 3).
     """
-    config = Config()
-    config.set_main_option("script_location", str(files("oracle.store") / "migrations"))
+    config = _config()
     with writing(engine) as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
-        _require_known_revision(connection, config)
+        have = MigrationContext.configure(connection).get_current_revision()
+        _require_known(have)
+        if revision == "head" and have == _revisions()[0]:
+            return
         config.attributes["connection"] = connection
         (command.downgrade if down else command.upgrade)(config, revision)
 
@@ -144,9 +147,20 @@ def _connect_args(url: URL) -> dict[str, object]:
     return {"connect_timeout": 5, "options": options.strip()}
 
 
-def _require_known_revision(connection: Connection, config: Config) -> None:
-    have = MigrationContext.configure(connection).get_current_revision()
-    known = [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(files("oracle.store") / "migrations"))
+    return config
+
+
+@cache
+def _revisions() -> tuple[str, ...]:
+    """All that this version knows, the newest first."""
+    return tuple(script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
+
+
+def _require_known(have: str | None) -> None:
+    known = _revisions()
     if have is not None and have not in known:
         raise InvalidInputError(
             f"the database has schema {have}, this version of the oracle knows {known[-1]} to {known[0]}",

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from oracle.api.errors import install_error_handlers
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
+from tests.http_clients import client_of
 from tests.member_world import ALICE, MemberWorld
 
 FIELDS = {"error", "message", "fix", "values"}
@@ -149,4 +150,4 @@ def _failing(endpoint: Callable[[], None]) -> TestClient:
     app = FastAPI()
     install_error_handlers(app)
     app.get("/")(endpoint)
-    return TestClient(app, raise_server_exceptions=False)
+    return client_of(app)

@@ -19,6 +19,7 @@ from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.messages import Json
 from swarm_chain.core.units import EpochNumber, Hash32, WindowId
 from swarm_chain.testing import FakeSigner
+from tests.http_clients import client_of
 from tests.member_world import ALICE, BOB, MemberWorld, other_domain
 
 LIMIT_MS, MOST, ASK_FOR = 500, 1000, 5
@@ -81,7 +82,7 @@ class Audited:
 
     def __post_init__(self) -> None:
         app = create_app(self.member, self.world.chain.deployment.contracts)
-        self.client = TestClient(app, raise_server_exceptions=False)
+        self.client = client_of(app)
 
     def window(self, number: int = 1) -> WindowId:
         """A window that just closed; the epoch's first one was open before."""

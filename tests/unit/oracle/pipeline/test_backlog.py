@@ -10,12 +10,12 @@ from sqlalchemy import Connection, Engine
 
 from oracle.pipeline.backlog import BUMP_AFTER_MS, Sender, bring_forward
 from oracle.pipeline.transact import transact
-from oracle.store.engine import open_store
 from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, SUPERSEDED, attempts_of, open_attempts, store_intent
 from swarm_chain.core.errors import RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.units import Wei
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+from tests.stores import sqlite_store
 from tests.unit.oracle.pipeline.votes import vote
 
 OLD, NEW = "epoch:3:vote", "epoch:4:vote"
@@ -74,7 +74,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     chain, signer = FakeChain(), FakeSigner("member")
 
     chain.program.action("EpochOracle", "vote", vote)
-    engine = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
+    engine = sqlite_store(tmp_path / "oracle.db")
     yield Desk(chain=chain, engine=engine, signer=signer, clock=FakeClock())
     engine.dispose()
 

@@ -12,13 +12,13 @@ from oracle.publish.answers import proof_document
 from oracle.publish.shards import shard_bytes
 from oracle.publish.trees import settlement_tree
 from oracle.store import documents
-from oracle.store.engine import open_store
 from oracle.store.tables import documents as table
 from swarm_chain.core import merkle
 from swarm_chain.core.encoding import keccak, settlement_leaf
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.model import RootRecord, SettlementLeaf
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, ProviderId, RootIndex, Timestamp, Wei
+from tests.stores import sqlite_store
 
 EPOCH = EpochNumber(7)
 DOMAIN = keccak(b"domain")
@@ -27,7 +27,7 @@ DOMAIN = keccak(b"domain")
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     """A store on disk."""
-    made = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
+    made = sqlite_store(tmp_path / "oracle.db")
     yield made
     made.dispose()
 

@@ -11,7 +11,6 @@ from sqlalchemy import Engine
 from oracle.pipeline.backlog import BUMP_AFTER_MS, Sender
 from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.transact import transact
-from oracle.store.engine import open_store
 from oracle.store.leases import Fence
 from oracle.store.outbox import REVERTED, STORED, SUCCEEDED, SUPERSEDED, attempts_of
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
@@ -19,6 +18,7 @@ from swarm_chain.core.model import ContractCall, SignedTx, TxOutcome
 from swarm_chain.core.units import Hash32, Wei
 from swarm_chain.ports import ChainWriter
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
+from tests.stores import sqlite_store
 from tests.unit.oracle.pipeline.votes import REVERTS, vote
 
 KEY = "epoch:3:vote"
@@ -111,7 +111,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
     chain.program.action("EpochOracle", "vote", vote)
     chain.program.action("SwarmToken", "approve", lambda *_arguments: [])
-    engine = open_store(f"sqlite:///{tmp_path / 'oracle.db'}")
+    engine = sqlite_store(tmp_path / "oracle.db")
     clock, faulty = FakeClock(), Faulty(chain.writer(signer))
     keeper = LeaseKeeper(engine, clock, holder="process 1", lasts_ms=10**9)
     keeper.keep()
