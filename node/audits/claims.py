@@ -53,4 +53,17 @@ def _memory(grounds: ClaimGrounds) -> Auditee | None:
     return RayAuditee(partial(HeldMemory, claim))
 
 
-_MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {Category.MEMORY: _memory}
+def _network(grounds: ClaimGrounds) -> Auditee | None:
+    if not grounds.settings.network_mbps:
+        return None
+    from node.audits.line import MemberLines
+    from node.audits.network import MeasuredLine
+
+    lines = MemberLines(grounds.settings.oracle_urls)
+    return MeasuredLine(grounds.settings.network_mbps, grounds.params.network, lines.of)
+
+
+_MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {
+    Category.MEMORY: _memory,
+    Category.NETWORK: _network,
+}

@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 from oracle.model import Network
 from oracle.pipeline.audits import Auditor
 from oracle.pipeline.memory_auditor import MemoryAuditor
+from oracle.pipeline.network_auditor import NetworkAuditor
 from oracle.pipeline.sight import Sight
 from swarm_chain.core.kinds import Category
 
@@ -23,7 +24,7 @@ class Grounds:
 
 def auditors_of(grounds: Grounds) -> Mapping[Category, Auditor]:
     """Auditors of every category that can be audited."""
-    return {Category.MEMORY: _memory(grounds)}
+    return {Category.MEMORY: _memory(grounds), Category.NETWORK: _network(grounds)}
 
 
 def _memory(grounds: Grounds) -> Auditor:
@@ -33,4 +34,14 @@ def _memory(grounds: Grounds) -> Auditor:
         limit_ms=memory.limit_ms,
         has_openings=True,
         judge=memory.judge,
+    )
+
+
+def _network(grounds: Grounds) -> Auditor:
+    network = NetworkAuditor(grounds.network.params.network, grounds.engine)
+    return Auditor(
+        ask_for=grounds.network.params.ask_for(Category.NETWORK),
+        limit_ms=network.limit_ms,
+        has_openings=True,
+        judge=network.judge,
     )

@@ -1,0 +1,1 @@
+"""Dishonest claims, one module a category: each has the interface of what it stands in for."""
