@@ -40,7 +40,9 @@ def transfer_routes(auditing: Auditing, rate: RateLimit) -> APIRouter:
     router = APIRouter(prefix="/v1/audits", tags=["audits"])
     seats, within_s = seats_of(auditing), auditing.desk.network.params.network.limit_ms / 1000
 
-    @router.get("/{audit_id}/payload", response_class=PromptStream, responses={**_SENT, **errors(404, 409, 429, 503)})
+    @router.get(
+        "/{audit_id}/payload", response_class=StreamingResponse, responses={**_SENT, **errors(404, 409, 429, 503)}
+    )
     def get_payload(audit_id: HexHash, request: Request) -> StreamingResponse:
         """The payload; the clock runs from the first time it is asked for."""
         rate.take(host_of(request), "")
