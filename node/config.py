@@ -42,6 +42,7 @@ class NodeSettings(BaseSettings):
     training_rate: int = Field(default=0, ge=0, le=2**31)  # samples/s claimed of each device; 0: not audited
     storage_mb: int = Field(default=0, ge=0, le=2**40)  # kept for all members together; 0: not audited
     storage_folder: Path | None = None
+    network_mbps: int = Field(default=0, ge=0, le=2**20)  # claimed of the line, both ways; 0: not audited
     threads: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1)), ge=1, le=1024)
     reserved_cpus: int = Field(default=1, ge=0, le=1024)
     poll_ms: int = Field(default=500, ge=50, le=60_000)

@@ -209,6 +209,16 @@ def _parse(content: bytes) -> dict[str, object] | None:
     return document if isinstance(document, dict) else None
 
 
+def refusal_of(status: int, content: bytes) -> SwarmError:
+    """The error a member's answer stands for.
+
+    Args:
+        status: HTTP status, 300 or above.
+        content: body of the answer, whatever it is.
+    """
+    return _refusal(status, _parse(content) or {})
+
+
 def _refusal(status: int, document: Mapping[str, object]) -> SwarmError:
     message = str(document.get("message") or f"HTTP status {status}")[:300]
     fix, code = str(document.get("fix") or "")[:300], str(document.get("error") or f"http_{status}")[:64]

@@ -103,9 +103,20 @@ def _storage(grounds: ClaimGrounds) -> Auditee | None:
     return HeldStorage(claim, grounds.signer, members)
 
 
+def _network(grounds: ClaimGrounds) -> Auditee | None:
+    if not grounds.settings.network_mbps:
+        return None
+    from node.audits.line import MemberLines
+    from node.audits.network import MeasuredLine
+
+    lines = MemberLines(grounds.settings.oracle_urls)
+    return MeasuredLine(grounds.settings.network_mbps, grounds.params.network, lines.of)
+
+
 # In the order in which the audits of a device are asked for: memory has less time than training takes.
 _MAKERS: Mapping[Category, Callable[[ClaimGrounds], Auditee | None]] = {
     Category.MEMORY: _memory,
     Category.TRAINING: _training,
     Category.STORAGE: _storage,
+    Category.NETWORK: _network,
 }

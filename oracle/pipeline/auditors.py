@@ -9,6 +9,7 @@ from oracle.model import Network
 from oracle.pipeline.audits import Auditor
 from oracle.pipeline.member import Replays
 from oracle.pipeline.memory_auditor import MemoryAuditor
+from oracle.pipeline.network_auditor import NetworkAuditor
 from oracle.pipeline.sight import Sight
 from oracle.pipeline.storage_auditor import StorageAuditor
 from oracle.pipeline.training_auditor import TrainingAuditor
@@ -29,7 +30,12 @@ class Grounds:
 
 def auditors_of(grounds: Grounds) -> Mapping[Category, Auditor]:
     """Auditors of every category that can be audited."""
-    makers = {Category.MEMORY: _memory, Category.TRAINING: _training, Category.STORAGE: _storage}
+    makers = {
+        Category.MEMORY: _memory,
+        Category.TRAINING: _training,
+        Category.STORAGE: _storage,
+        Category.NETWORK: _network,
+    }
     return {category: make(grounds) for category, make in makers.items()}
 
 
@@ -64,4 +70,14 @@ def _storage(grounds: Grounds) -> Auditor:
         has_openings=False,
         judge=storage.judge,
         admit=storage.admit,
+    )
+
+
+def _network(grounds: Grounds) -> Auditor:
+    network = NetworkAuditor(grounds.network.params.network, grounds.engine)
+    return Auditor(
+        ask_for=grounds.network.params.ask_for(Category.NETWORK),
+        limit_ms=network.limit_ms,
+        has_openings=True,
+        judge=network.judge,
     )

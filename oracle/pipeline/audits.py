@@ -93,7 +93,7 @@ def take_request(auditing: Auditing, request: AuditRequest, signature: Signature
         raise InvalidInputError("nothing is claimed", code="bad_claim", fix="claim at least one unit")
     auditor.limit_ms(request.claim)
     require_signed_by(request.node, request_digest(desk.domain, request), signature)
-    _require_time(desk, request.window_id, auditor.ask_for + _wait_ms(auditing, auditor) // 1000)
+    require_time(desk, request.window_id, auditor.ask_for + _wait_ms(auditing, auditor) // 1000)
     auditor.admit(request)
     draw = Hash32(auditing.entropy(DRAW_BYTES))
     begun = store.start_audit(desk.engine, _begin(request, draw, _moment(auditing, auditor, request)))
@@ -162,7 +162,7 @@ def take_openings(auditing: Auditing, wanted: Hash32, openings: bytes) -> None:
     audit = _known(auditing, wanted)
     if not _auditor(auditing, audit.category).has_openings or audit.root is None:
         raise InvalidInputError("this audit has nothing to open now", code="no_draw", fix="answer it first")
-    _require_time(auditing.desk, audit.window_id, auditing.desk.network.params.compute.open_for)
+    require_time(auditing.desk, audit.window_id, auditing.desk.network.params.compute.open_for)
     store.keep_openings(auditing.desk.engine, wanted, openings)
 
 
@@ -282,7 +282,13 @@ def _known(auditing: Auditing, wanted: Hash32) -> Audit:
     return audit
 
 
-def _require_time(desk: Desk, window_id: WindowId, lasts_for: int) -> None:
+def require_time(desk: Desk, window_id: WindowId, lasts_for: int) -> None:
+    """Refuses what does not come within so many seconds after the close of a window that is audited.
+
+    Raises:
+        InvalidInputError: too late, or nobody is audited after this window.
+        UnavailableError: the window is not closed here yet.
+    """
     if not is_audited(window_id):
         raise InvalidInputError(
             "nobody is audited after the first window of an epoch",

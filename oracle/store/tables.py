@@ -135,6 +135,18 @@ volumes = Table(
     UniqueConstraint("node", "member", "number"),
 )
 
+transfers = Table(
+    "transfers",
+    metadata,
+    Column("audit_id", HASH, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),  # makes the payload
+    Column("began_ms", BigInteger, nullable=False),  # the machine's monotonic clock, under this boot
+    Column("boot", String(64), nullable=False),
+    Column("sent_root", HASH),  # null: the payload was not sent to its end
+    Column("landed_ms", BigInteger),  # null: nothing came back to its end
+    Column("fault", String(32), nullable=False, default=""),
+)
+
 intents = Table(
     "intents",
     metadata,

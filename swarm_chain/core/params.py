@@ -17,6 +17,7 @@ from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
+from swarm_chain.core.network import NetworkParams, network_rules
 from swarm_chain.core.storageset import StorageParams, storage_rules
 from swarm_chain.core.training import TrainingParams, training_rules
 from swarm_chain.core.units import BPS, Bps, Wei
@@ -138,6 +139,7 @@ class Params:
     compute_court: ComputeCourtParams
     storage: StorageParams
     training: TrainingParams
+    network: NetworkParams
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
@@ -205,6 +207,7 @@ def _check(params: Params) -> None:
         <= 2 * params.governance.members,
         "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
         **memory_rules(params.memory),
+        **network_rules(params.network, params.compute.open_for),
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
         **storage_rules(params.storage),
