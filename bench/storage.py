@@ -21,6 +21,7 @@ from node.oracle_client import JsonHttp
 from node.volume_client import HttpOracleVolumes
 from oracle.api.app import create_app
 from oracle.judge.storage import StorageCase, judge_storage
+from oracle.logs import log_as_json
 from oracle.pipeline.volume_secret import VolumeSecret
 from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.encoding import keccak
@@ -82,7 +83,8 @@ class HandingOut:
         key, self._node = FakeSigner("member"), node_of(0)
         secret = VolumeSecret(raw=keccak(b"bench secret"))
         member = replace(found, desk=desk, volumes=Volumes(desk=desk, member=key.address, secret=secret))
-        member.keeper.keep()
+        self._keeper = member.keeper
+        self._keeper.keep()
         member.follower.poll()
         self._engine, self._domain, self._reads = member.engine, desk.domain, reads
         client = TestClient(create_app(member, chain.deployment.contracts))
@@ -92,6 +94,7 @@ class HandingOut:
 
     def __call__(self) -> None:
         """Fetches the blocks, which are not confirmed and so may be sent again as far as the epoch's share goes."""
+        self._keeper.keep()  # no clock ticks here that would
         for first in range(0, self._reads, MAX_SENT_AT_ONCE):
             count = min(MAX_SENT_AT_ONCE, self._reads - first)
             request = BlocksRequest(volume_id=self._volume, first=first, count=count)
@@ -173,6 +176,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    log_as_json()
     key = volume_key(keccak(b"bench secret"), VOLUME)
     count = options.mib * 2**20 // BLOCK_BYTES
     with tempfile.TemporaryDirectory(dir=options.folder) as folder, filled(Path(folder), key, count) as file:
