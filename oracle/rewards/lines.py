@@ -209,7 +209,7 @@ def _line(
 ) -> RewardLine:
     params = inputs.network.params.penalties
     availability = penalties.provider_availability(provider, scales.availability)
-    services = _services(provider, scales)
+    services = _services(provider, scales) if scales.services_of else ()
     excused, proven = weighed
     missed = penalties.service_shortfall(services) if services else Bps(0)
     shortfall = Bps(0) if excused else penalties.shortfall_bps(availability, missed, params)
@@ -229,8 +229,6 @@ def _line(
 
 
 def _services(provider: ProviderRecord, scales: _Scales) -> tuple[GradedService, ...]:
-    if not scales.services_of:
-        return ()
     return tuple(one for node in provider.nodes for one in scales.services_of.get(node, ()))
 
 
