@@ -17,6 +17,7 @@ from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
+from swarm_chain.core.serving import ServingParams, serving_rules
 from swarm_chain.core.storageset import StorageParams, storage_rules
 from swarm_chain.core.units import BPS, Bps, Wei
 from swarm_chain.core.windows import check_windows
@@ -136,6 +137,7 @@ class Params:
     court: CourtParams
     compute_court: ComputeCourtParams
     storage: StorageParams
+    serving: ServingParams
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
@@ -205,6 +207,7 @@ def _check(params: Params) -> None:
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
         **storage_rules(params.storage),
+        **serving_rules(params.serving),
         "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0
         and params.maintenance.budget_epochs > 0,
         "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,
