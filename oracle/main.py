@@ -32,6 +32,7 @@ from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.peers import HttpPeer
+from oracle.pipeline.probe_process import ProbeProcess, Prober
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.steady_compute import SteadyCompute
@@ -76,6 +77,7 @@ class Parts:
     sign_log: SignLog
     lease_for: int
     compute: Compute
+    prober: Prober
 
 
 @contextmanager
@@ -101,11 +103,14 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         peers = tuple(HttpPeer(url) for url in settings.peer_urls)
         for peer in peers:
             stack.callback(peer.close)
+        prober = ProbeProcess()
+        stack.callback(prober.close)
         parts = Parts(
             peers=peers,
             sign_log=SignLog(home / SIGN_LOG),
             lease_for=settings.lease_for,
             compute=_judging_backend(settings),
+            prober=prober,
         )
         member = _member(connection, network, engine, replays, parts)
         stack.callback(member.keeper.give_back)
@@ -210,6 +215,8 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
     finally:
         scheduler.remove_all_jobs()
         member.replays.close()
+        if member.prober is not None:
+            member.prober.close()
         scheduler.shutdown(wait=True)
 
 
@@ -250,6 +257,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         exchange=exchange,
         sign_log=parts.sign_log,
         auditors=auditors_of(Grounds(network=network, sight=lambda: follower.sight, engine=engine)),
+        prober=parts.prober,
         signer=signer,
         sender=sender,
     )

@@ -13,7 +13,8 @@ from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
-from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
+from swarm_chain.core.serving import MAX_URL, ServingOffer
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Timestamp, WindowId
 
 MAX_DEVICES = 64
 MAX_DRAWS = 64
@@ -269,6 +270,36 @@ class AuditOpeningsBody(Body):
     """POST /v1/audits/{id}/openings; each category has openings of its own, which its judge reads."""
 
     openings: Annotated[list[dict[str, object]], Field(min_length=1, max_length=MAX_DRAWS)]
+
+
+class OfferFields(Body):
+    """ServingOffer."""
+
+    epoch: Uint32
+    node: HexAddress
+    url: Annotated[str, StringConstraints(max_length=MAX_URL)]
+    rate: Uint32
+    issued_at: Uint53
+    member: HexAddress
+
+
+class OfferBody(Body):
+    """POST /v1/offers."""
+
+    offer: OfferFields
+    signature: HexSignature
+
+    def to_core(self) -> ServingOffer:
+        """The core value of this body."""
+        o = self.offer
+        return ServingOffer(
+            epoch=EpochNumber(o.epoch),
+            node=Address(o.node),
+            url=o.url,
+            rate=o.rate,
+            issued_at=Timestamp(o.issued_at),
+            member=Address(o.member),
+        )
 
 
 class SpecBody(Body):

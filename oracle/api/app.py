@@ -14,6 +14,7 @@ from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
+from oracle.api.serving import serving_routes
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
 
@@ -53,6 +54,7 @@ def create_app(member: Member, contracts: Mapping[str, Address]) -> FastAPI:
     app.include_router(spec_routes(member.desk, rates))
     app.include_router(job_routes(member.desk, rates))
     app.include_router(audit_routes(member.auditing, rates.nodes))
+    app.include_router(serving_routes(member.probing, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(epoch_routes(member, rates))
     return app

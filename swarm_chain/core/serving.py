@@ -168,7 +168,7 @@ def serving_rules(serving: ServingParams) -> dict[str, bool]:
     return {
         "the width of the reference model is a multiple of 8 whose products are exact": s.width % 8 == 0
         and 8 <= s.width <= MAX_WIDTH
-        and 0 < s.layers,
+        and s.layers > 0,
         "prompts have at least 64 bits, so that none comes twice": s.vocabulary >= 2
         and s.prompt_tokens * (s.vocabulary.bit_length() - 1) >= 64,
         "a prompt and its answer fit the context": 0 < s.answer_tokens <= MAX_CONTEXT - s.prompt_tokens,

@@ -116,7 +116,7 @@ def _advance(model: TokenModel, states: Sequence[Int8Matrix], tokens: Tokens) ->
 
 
 def _check(model: TokenModel, prompts: Sequence[Sequence[int]]) -> None:
-    good = all(prompt and 0 <= min(prompt) and max(prompt) < model.vocabulary for prompt in prompts)
+    good = all(prompt and min(prompt) >= 0 and max(prompt) < model.vocabulary for prompt in prompts)
     if not prompts or not good:
         raise InvalidInputError(
             "a prompt is empty, or has a token that does not exist",

@@ -1,6 +1,8 @@
 """Offers, URLs a hostile node may give, and what a probe asks when."""
 
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from swarm_chain.core.probing import (
 )
 from swarm_chain.core.serving import (
     ServingOffer,
+    ServingParams,
     completion_request,
     model_name,
     model_seed,
@@ -171,7 +174,7 @@ def test_tokens_digest_when_order_or_length_differs_then_another() -> None:
         ({"draws": 0}, "positive"),
     ],
 )
-def test_rules_when_broken_then_named(change: dict[str, int], rule: str) -> None:
+def test_rules_when_broken_then_named(change: dict[str, Any], rule: str) -> None:
     broken = [name for name, holds in serving_rules(replace(PARAMS, **change)).items() if not holds]
 
     assert len(broken) == 1
@@ -179,8 +182,7 @@ def test_rules_when_broken_then_named(change: dict[str, int], rule: str) -> None
 
 
 @pytest.mark.parametrize("params", [PARAMS, MAINNET])
-def test_ladder_when_the_largest_claim_then_it_fits_a_turn(params: object) -> None:
-    assert isinstance(params, type(PARAMS))
+def test_ladder_when_the_largest_claim_then_it_fits_a_turn(params: ServingParams) -> None:
     assert ladder_for(params, params.most_rate) <= params.slot_for
 
 
@@ -196,7 +198,7 @@ def test_arrivals_when_drawn_then_exactly_the_rate_spread_over_the_rung() -> Non
 
     assert len(moments) == 4000
     assert list(moments) == sorted(moments)
-    assert 0 <= moments[0]
+    assert moments[0] >= 0
     assert moments[-1] < 4 * 10**6
     halves = sum(1 for moment in moments if moment < 2 * 10**6)
     assert 1800 < halves < 2200  # six standard deviations of a fair coin
@@ -204,7 +206,7 @@ def test_arrivals_when_drawn_then_exactly_the_rate_spread_over_the_rung() -> Non
 
 def test_arrivals_when_gaps_are_looked_at_then_exponential_as_poisson_has_them() -> None:
     moments = arrivals(SEED, 1000, 10)
-    gaps = [after - before for before, after in zip(moments, moments[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(moments)]
     longer_than_mean = sum(1 for gap in gaps if gap > 1000)
 
     assert 3400 < longer_than_mean < 3960  # 1/e of 10,000; a regular pace would have none or all
