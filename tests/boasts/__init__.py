@@ -1,0 +1,1 @@
+"""Demo liars, a module a category: what claims more than there is."""
