@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from node.bench import PRESETS, BackendResult, bench_backends
 from node.config import NodeSettings
 from node.suite import local
+from node.suite.inference import inference_metrics
 from node.suite.metrics import Bench, Metric
 from node.suite.others import metrics_of_others
 from swarm_chain.cli.context import Session
@@ -19,8 +20,9 @@ LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
     "memory": local.memory_metrics,
     "training": local.training_metrics,
     "storage": local.storage_metrics,
+    "inference": inference_metrics,
 }
-OTHERS = ("inference", "network", "availability")
+OTHERS = ("network", "availability")
 CATEGORIES = ("compute", *LOCAL, *OTHERS)
 
 

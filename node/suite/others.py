@@ -4,16 +4,10 @@ from collections.abc import Iterator
 
 from node.suite.metrics import MEMBERS, PEERS, Metric
 
-NOT_BUILT = "not built: no member probes it yet"
 NEEDS_PEERS = "not built: needs drawn peers"
 
 # category, name, unit, method, who measures, why not here
 _ROWS = (
-    ("inference", "latency p50", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "latency p95", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "latency p99", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "time to first token", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "concurrency", "requests/s", "open-loop load up to the knee", MEMBERS, NOT_BUILT),
     ("network", "bandwidth up", "bit/s", "iperf3 with drawn peers; storage uploads", PEERS, NEEDS_PEERS),
     ("network", "bandwidth down", "bit/s", "iperf3 with drawn peers; storage uploads", PEERS, NEEDS_PEERS),
     ("network", "latency", "us", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
