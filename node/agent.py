@@ -27,6 +27,7 @@ from node.model import (
     FetchPlans,
     ForgetHeads,
     KeepEpochProof,
+    OfferServing,
     Own,
     PrepareClaim,
     RunJob,
@@ -44,6 +45,7 @@ from node.model import (
 from node.pace import Pace
 from node.ports import OracleReader
 from node.records import oldest_heads, own_commitments, own_jobs
+from node.serving import duties as serving_duties
 from node.steps import is_idle, next_steps
 from node.tools import Tools
 from node.transactions import pending_purposes
@@ -68,6 +70,7 @@ PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     KeepEpochProof: duties.keep_epoch_proof,
     PrepareClaim: audit_duties.start_audit,
     StartAudit: audit_duties.start_audit,
+    OfferServing: serving_duties.offer_serving,
     AcceptJob: job_duties.accept_job,
     RunJob: job_duties.run_job,
     CompleteJob: job_duties.complete_job,
@@ -198,6 +201,8 @@ class Agent:
             prepared=frozenset(memory.prepared),
             audited=frozenset(memory.audited),
             auditing=tools.audits.busy,
+            serves=tools.serving is not None,
+            offered=frozenset(memory.offered),
             draining=memory.draining,
         )
 

@@ -21,6 +21,7 @@ from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.logs import configure_logs
 from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, JsonHttp
 from node.ports import Auditee, Devices, RowTracer
+from node.serving.offers import Serving, started_serving
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
 from swarm_chain.adapters.clock import SystemClock
@@ -53,6 +54,7 @@ class Parts:
     devices: Devices
     tracer: RowTracer
     auditees: Mapping[Category, Auditee] = field(default_factory=dict)
+    serving: Serving | None = None
 
 
 Wrap = Callable[[Parts], Parts]
@@ -83,6 +85,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
             devices=devices,
             tracer=row_tracer(settings),
             auditees=auditees(claim_grounds(settings, signer)),
+            serving=started_serving(claim_grounds(settings, signer), stack),
         )
         parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
@@ -119,6 +122,7 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             state=state,
             home=settings.folder,
             reserve_wei=Wei(settings.reserve_wei),
+            serving=parts.serving,
         )
         first_block = first_block_of(chain, deployment.block, settings.lookback_blocks, tools.params.compute_court)
         yield Agent(tools, first_block=first_block, poll_ms=settings.poll_ms)

@@ -48,6 +48,7 @@ class Memory:
     given_up: set[Hash32] = field(default_factory=set)
     prepared: set[ClaimKey] = field(default_factory=set)
     audited: set[AuditKey] = field(default_factory=set)
+    offered: set[tuple[EpochNumber, str]] = field(default_factory=set)
     reserve_ms: int | None = None
     can_defend: bool = True
     accusations_told: dict[Hash32, AccusationState] | None = None

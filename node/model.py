@@ -170,6 +170,8 @@ class Own:
     prepared: frozenset[ClaimKey] = frozenset()
     audited: frozenset[AuditKey] = frozenset()
     auditing: frozenset[ClaimKey | AuditKey] = frozenset()
+    serves: bool = False
+    offered: frozenset[tuple[EpochNumber, str]] = frozenset()
     draining: bool = False
 
 
@@ -240,6 +242,15 @@ class PrepareClaim:
 
     key: ClaimKey
     epoch_seed: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferServing:
+    """Serve the model of an epoch, and tell a member where."""
+
+    epoch: EpochNumber
+    epoch_seed: Hash32
+    member: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,6 +342,7 @@ Action = (
     | SendProof
     | StartAudit
     | PrepareClaim
+    | OfferServing
     | ForgetHeads
     | KeepEpochProof
     | AcceptJob

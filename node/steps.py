@@ -6,6 +6,7 @@ from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
 from node.jobs.board import job_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
+from node.serving.board import serving_steps
 from node.windows import owed_windows, window_steps
 from swarm_chain.core.params import Params
 
@@ -28,6 +29,7 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
         *urgent_moves(view, own, params),
         *window_steps(view, own),
         *audit_steps(view, own, params),
+        *serving_steps(view, own),
         *court_steps(view, own, params),
         *job_steps(view, own),
         *_proofs(view, own),

@@ -9,6 +9,7 @@ from typing import TypeVar
 import structlog
 
 from node.ports import Audits, Devices, JobRunner, OracleAudits, OracleInbox, OracleReader, RowTracer
+from node.serving.offers import Serving
 from node.transactions import Outbox
 from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.model import Deployment
@@ -33,7 +34,8 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused.
+    """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused,
+    `serving` if nothing is served.
 
     `reserve_wei` is what the node key should hold of the native coin to pay for a defence.
     """
@@ -52,6 +54,7 @@ class Tools:
     state: sqlite3.Connection
     home: Path
     reserve_wei: Wei
+    serving: Serving | None = None
 
     @property
     def node(self) -> Address:

@@ -16,6 +16,7 @@ from oracle.pipeline.ticks import (
     judge_jobs,
     keep_lease,
     plan_exchange,
+    probe_nodes,
     roll_call,
     work,
 )
@@ -23,7 +24,7 @@ from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
 
-OWN_THREADS = 8
+OWN_THREADS = 9
 
 log = structlog.get_logger()
 
@@ -50,6 +51,7 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         ("work", work, poll_ms),
         ("judge_jobs", judge_jobs, 4 * poll_ms),
         ("judge_answers", judge_answers, 2 * poll_ms),
+        ("probe_nodes", probe_nodes, 2 * poll_ms),
         ("roll_call", roll_call, _roll_call_ms(member)),
     ]
     if peers:

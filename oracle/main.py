@@ -32,6 +32,7 @@ from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.member import Member
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.peers import HttpPeer
+from oracle.pipeline.probe_process import ProbeProcess, Prober
 from oracle.pipeline.replay_process import ReplayProcess
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.steady_compute import SteadyCompute
@@ -81,6 +82,7 @@ class Parts:
     lease_for: int
     compute: Compute
     secret: VolumeSecret | None
+    prober: Prober
 
 
 @contextmanager
@@ -106,12 +108,15 @@ def open_member(settings: OracleSettings, connection: Connection, home: Path) ->
         peers = tuple(HttpPeer(url) for url in settings.peer_urls)
         for peer in peers:
             stack.callback(peer.close)
+        prober = ProbeProcess()
+        stack.callback(prober.close)
         parts = Parts(
             peers=peers,
             sign_log=SignLog(home / SIGN_LOG),
             lease_for=settings.lease_for,
             compute=_judging_backend(settings),
             secret=_storage_secret(engine, home),
+            prober=prober,
         )
         member = _member(connection, network, engine, replays, parts)
         stack.callback(member.keeper.give_back)
@@ -216,6 +221,8 @@ def _working(member: Member, poll_ms: int) -> Iterator[None]:
     finally:
         scheduler.remove_all_jobs()
         member.replays.close()
+        if member.prober is not None:
+            member.prober.close()
         scheduler.shutdown(wait=True)
 
 
@@ -252,6 +259,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         auditors=auditors_of(
             Grounds(network=network, sight=lambda: follower.sight, engine=engine, replays=replays, volumes=volumes)
         ),
+        prober=parts.prober,
         signer=signer,
         sender=sender,
     )

@@ -14,7 +14,8 @@ from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
-from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, WindowId
+from swarm_chain.core.serving import MAX_URL, ServingOffer
+from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Timestamp, WindowId
 from swarm_chain.core.volumes import BlocksConfirmed, VolumeRequest
 
 MAX_DEVICES = 64
@@ -339,6 +340,36 @@ class ConfirmationBody(Body):
     def to_core(self) -> BlocksConfirmed:
         """The core value of this body."""
         return BlocksConfirmed(volume_id=hash_from_hex(self.confirmation.volume), blocks=self.confirmation.blocks)
+
+
+class OfferFields(Body):
+    """ServingOffer."""
+
+    epoch: Uint32
+    node: HexAddress
+    url: Annotated[str, StringConstraints(max_length=MAX_URL)]
+    rate: Uint32
+    issued_at: Uint53
+    member: HexAddress
+
+
+class OfferBody(Body):
+    """POST /v1/offers."""
+
+    offer: OfferFields
+    signature: HexSignature
+
+    def to_core(self) -> ServingOffer:
+        """The core value of this body."""
+        o = self.offer
+        return ServingOffer(
+            epoch=EpochNumber(o.epoch),
+            node=Address(o.node),
+            url=o.url,
+            rate=o.rate,
+            issued_at=Timestamp(o.issued_at),
+            member=Address(o.member),
+        )
 
 
 class SpecBody(Body):

@@ -8,6 +8,7 @@ from time import perf_counter_ns
 from node.bench import PRESETS, BackendResult, bench_backends
 from node.config import NodeSettings
 from node.suite import local, training
+from node.suite.inference import inference_metrics
 from node.suite.metrics import Bench, Metric
 from node.suite.others import metrics_of_others
 from node.suite.percentiles import Place, ask_class, place_of
@@ -21,8 +22,9 @@ LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
     "memory": local.memory_metrics,
     "training": training.training_metrics,
     "storage": local.storage_metrics,
+    "inference": inference_metrics,
 }
-OTHERS = ("inference", "network", "availability")
+OTHERS = ("network", "availability")
 CATEGORIES = ("compute", *LOCAL, *OTHERS)
 
 

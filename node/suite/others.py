@@ -4,17 +4,11 @@ from collections.abc import Iterator
 
 from node.suite.metrics import MEMBERS, PEERS, Metric
 
-NOT_BUILT = "not built: no member probes it yet"
 NEEDS_PEERS = "not built: needs drawn peers"
 IN_AUDITS = "set SWARM_NETWORK_MBPS; see GET /v1/audits/{node} of a member"
 
 # category, name, unit, method, who measures, why not here
 _ROWS = (
-    ("inference", "latency p50", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "latency p95", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "latency p99", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "time to first token", "us", "probes against the serving endpoint", MEMBERS, NOT_BUILT),
-    ("inference", "concurrency", "requests/s", "open-loop load up to the knee", MEMBERS, NOT_BUILT),
     ("network", "bandwidth up", "Mbit/s", "audits: a payload down and back, the slower way counts", MEMBERS, IN_AUDITS),
     (
         "network",

@@ -16,6 +16,7 @@ from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
+from oracle.api.serving import serving_routes
 from oracle.api.transfers import transfer_routes
 from oracle.api.volumes import volume_routes
 from oracle.pipeline.callbacks import Callbacks, Caller
@@ -66,6 +67,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(callback_routes(calling, rates.callbacks))
     app.include_router(volume_routes(member.volumes, rates.blocks, member.keeper.require))
     app.include_router(transfer_routes(member.auditing, rates.nodes))
+    app.include_router(serving_routes(member.probing, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(class_routes(member, rates))
     app.include_router(epoch_routes(member, rates))

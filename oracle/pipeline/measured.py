@@ -11,6 +11,7 @@ from oracle.economy import Service
 from oracle.model import Measurement
 from oracle.pipeline.audits import audit_measurements
 from oracle.pipeline.member import Member
+from oracle.pipeline.probes import probe_measurements
 from oracle.pipeline.sight import Sight
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Address, EpochNumber
@@ -40,6 +41,7 @@ def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
 
 def _sources(member: Member, sight: Sight, epoch: EpochNumber) -> Iterator[tuple[Measurement, ...]]:
     yield audit_measurements(member.network, sight.state, member.auditing, epoch)
+    yield probe_measurements(member.probing, epoch)
 
 
 def _both(first: Measurement, second: Measurement) -> Measurement:

@@ -16,6 +16,8 @@ from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.lease import LeaseKeeper
 from oracle.pipeline.metrics import Metrics
+from oracle.pipeline.probe_process import Prober
+from oracle.pipeline.probes import Probing
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.kinds import Category
@@ -68,6 +70,7 @@ class Member:
     refused: dict[Action, Timestamp] = field(default_factory=dict)  # actions not to ask for until then
     outcomes: dict[Hash32, tuple[OpenOutcome, ...]] = field(default_factory=dict)  # of accepted roots, by manifest
     auditors: Mapping[Category, Auditor] = field(default_factory=dict)  # a category without one is not audited here
+    prober: Prober | None = None  # what probes serving endpoints
     kept_roots: set[Hash32] = field(default_factory=set)  # manifests of accepted reports found in the store
     foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
@@ -80,3 +83,8 @@ class Member:
     def auditing(self) -> Auditing:
         """What its audits need."""
         return Auditing(desk=self.desk, member=self.address, entropy=self.entropy, auditors=self.auditors)
+
+    @property
+    def probing(self) -> Probing:
+        """What its probes need."""
+        return Probing(desk=self.desk, member=self.address, entropy=self.entropy, prober=self.prober)

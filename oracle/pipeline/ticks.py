@@ -17,6 +17,7 @@ from oracle.pipeline.exchange import Wanted
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
+from oracle.pipeline.probes import probe_due
 from oracle.pipeline.replayer import judge_completed
 from oracle.pipeline.sight import Sight
 from oracle.store import documents, evidence, liveness
@@ -136,6 +137,24 @@ def judge_answers(member: Member) -> None:
             outcome=found.outcome,
             reason=found.reason,
             units=found.units,
+        )
+
+
+def probe_nodes(member: Member) -> None:
+    """Probes serving endpoints whose turn it is; takes as long as a ladder."""
+    if not member.keeper.holds:
+        return
+    for probe in probe_due(member.probing):
+        found = probe.finding
+        log.info(
+            "node_probed",
+            node=probe.node,
+            epoch=probe.epoch,
+            claim=probe.claim,
+            outcome=found.outcome,
+            reason=found.reason,
+            units=found.units,
+            p95_us=found.p95_us,
         )
 
 

@@ -147,6 +147,35 @@ transfers = Table(
     Column("fault", String(32), nullable=False, default=""),
 )
 
+serving_offers = Table(
+    "serving_offers",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("url", String(64), nullable=False),
+    Column("rate", BigInteger, nullable=False),  # requests/s
+    Column("issued_at", BigInteger, nullable=False),  # chain time; the latest offer counts
+    Column("member", ADDRESS, nullable=False),
+    Column("signature", LargeBinary, nullable=False),
+)
+
+probes = Table(
+    "probes",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("claim", BigInteger, nullable=False),
+    Column("probed_at", BigInteger, nullable=False),  # chain time
+    Column("outcome", String(16), nullable=False),
+    Column("reason", String(64), nullable=False),
+    Column("units", BigInteger, nullable=False),  # requests/s proven
+    Column("error_bps", Integer),  # null: not measured
+    Column("p50_us", BigInteger),
+    Column("p95_us", BigInteger),
+    Column("p99_us", BigInteger),
+    Column("ttft_us", BigInteger),
+)
+
 intents = Table(
     "intents",
     metadata,

@@ -18,6 +18,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
 from swarm_chain.core.network import NetworkParams, network_rules
+from swarm_chain.core.serving import ServingParams, serving_rules
 from swarm_chain.core.storageset import StorageParams, storage_rules
 from swarm_chain.core.training import TrainingParams, training_rules
 from swarm_chain.core.units import BPS, Bps, Wei
@@ -140,6 +141,7 @@ class Params:
     storage: StorageParams
     training: TrainingParams
     network: NetworkParams
+    serving: ServingParams
     escrow: EscrowParams
     token: TokenParams
     governance: GovernanceParams
@@ -215,6 +217,7 @@ def _check(params: Params) -> None:
         "the last storage audit of a window must end within open_for": 1000 * params.storage.ask_for
         + params.storage.limit_ms
         <= 1000 * params.compute.open_for,
+        **serving_rules(params.serving),
         "restoration and maintenance need at least one epoch": params.penalties.restoration_epochs > 0
         and params.maintenance.budget_epochs > 0,
         "escrow takes more than everything": params.escrow.oracle_bps + params.escrow.burn_bps <= BPS,

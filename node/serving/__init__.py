@@ -1,0 +1,1 @@
+"""Serving the reference model: a Ray Serve application behind an HTTP ingress of the agent."""

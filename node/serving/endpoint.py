@@ -1,0 +1,184 @@
+"""A serving endpoint from its start to its end: the application on Ray Serve, and the HTTP server before it."""
+
+import logging
+import socket
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from node.serving.batches import Batching, TokenRequest
+from node.serving.ingress import TokenSource, create_ingress
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.serving import ServingParams, model_name
+from swarm_chain.core.units import Hash32
+
+KEPT_MODELS = 2  # of this epoch and the one before
+DRAIN_S = 10  # for answers under way
+BACKLOG = 2048
+START_S = 10
+NODE_SHARE = 0.001  # of the resource Ray gives each machine: pins the replica to this one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointOptions:
+    """Where an endpoint listens and how it batches; `name` is the application's, unique in the Ray cluster."""
+
+    name: str
+    host: str
+    port: int
+    batching: Batching
+
+
+class HttpEndpoint:
+    """Completions over HTTP from any source of tokens; listens from its construction until `close`.
+
+    Args:
+        listener: from `listening`.
+        params: sizes of the model.
+        source: of tokens.
+    """
+
+    def __init__(self, listener: socket.socket, params: ServingParams, source: TokenSource) -> None:
+        self._models: OrderedDict[str, Hash32] = OrderedDict()
+        self._listener = listener
+        app = create_ingress(params, self._models, source)
+        config = uvicorn.Config(
+            app, access_log=False, log_config=None, lifespan="off", timeout_graceful_shutdown=DRAIN_S, ws="none"
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._listener]}, name="serving", daemon=True
+        )
+        self._thread.start()
+        _wait_until(lambda: self._server.started, START_S)
+
+    @property
+    def port(self) -> int:
+        """Port it listens on."""
+        port: int = self._listener.getsockname()[1]
+        return port
+
+    def serve_model(self, seed: Hash32) -> None:
+        """Takes requests for the model of a seed from now on, beside the one before."""
+        self._models[model_name(seed)] = seed
+        self._models.move_to_end(model_name(seed))
+        if len(self._models) > KEPT_MODELS:
+            self._models.popitem(last=False)
+
+    def close(self) -> None:
+        """Takes no new connection, lets answers under way end, and stops."""
+        self._server.should_exit = True
+        self._thread.join(DRAIN_S + 2)
+        self._listener.close()
+
+
+class RayEndpoint:
+    """The reference model on Ray Serve behind an HTTP endpoint; Ray must be connected.
+
+    Args:
+        options: name, place and batching.
+        params: sizes of the model.
+
+    Raises:
+        InvalidInputError: it cannot listen there, or Ray Serve is not installed (exit 3).
+        UnavailableError: Ray could not start the application.
+    """
+
+    def __init__(self, options: EndpointOptions, params: ServingParams) -> None:
+        self._name = options.name
+        listener = listening(options.host, options.port)  # first: nothing is started for a port that is taken
+        try:
+            self._handle = _deploy(options, params)
+        except BaseException:
+            listener.close()
+            raise
+        self._http = HttpEndpoint(listener, params, self._tokens)
+
+    @property
+    def port(self) -> int:
+        """Port it listens on."""
+        return self._http.port
+
+    def serve_model(self, seed: Hash32) -> None:
+        """Takes requests for the model of a seed from now on, beside the one before."""
+        self._http.serve_model(seed)
+
+    def close(self) -> None:
+        """Lets answers under way end, then takes the application off the cluster; others' stay."""
+        from ray import serve
+
+        self._http.close()
+        serve.delete(self._name)
+
+    async def _tokens(self, request: TokenRequest) -> AsyncIterator[list[int]]:
+        from ray.exceptions import RayError
+        from ray.serve.exceptions import BackPressureError, RayServeException
+
+        try:
+            async for chunk in self._handle.remote(request):
+                yield chunk
+        except BackPressureError as error:
+            raise UnavailableError("too many requests at once", code="busy", retry_after=1) from error
+        except (RayError, RayServeException) as error:
+            raise UnavailableError("the model is not there", code="no_replica", retry_after=1) from error
+
+
+def _deploy(options: EndpointOptions, params: ServingParams) -> Any:
+    try:
+        from ray import serve
+        from ray.util import get_node_ip_address
+
+        from node.serving.replica import deployment
+    except ImportError as error:
+        raise InvalidInputError(
+            "Ray Serve is not installed",
+            fix="pip install 'swarm[node]', or set SWARM_SERVING_RATE=0",
+            code="no_serve",
+            exit_code=3,
+        ) from error
+    logging.getLogger("ray.serve").setLevel(logging.WARNING)
+    address: str = get_node_ip_address()  # type: ignore[no-untyped-call]  # Ray has no types for it
+    pinned = deployment.options(ray_actor_options={"num_cpus": 0, "resources": {f"node:{address}": NODE_SHARE}})
+    quiet = {"log_level": "WARNING", "enable_access_log": False}
+    try:
+        serve.start(proxy_location="Disabled", logging_config=quiet)
+        # No route: HTTP comes through the agent's own ingress.
+        handle = serve.run(
+            pinned.bind(params, options.batching), name=options.name, route_prefix=None, logging_config=quiet
+        )
+    except (RuntimeError, ValueError) as error:
+        raise UnavailableError(
+            f"Ray Serve did not start: {str(error).splitlines()[0]}", code="serve_failed", fix="run `swarm node doctor`"
+        ) from error
+    return handle.options(stream=True)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address.
+
+    Raises:
+        InvalidInputError: it cannot (exit 3).
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as error:
+        raise InvalidInputError(
+            f"cannot serve on {host} port {port}: {error}",
+            fix="set SWARM_SERVING_HOST and SWARM_SERVING_PORT to an address of this machine and a free port",
+            code="cannot_listen",
+            exit_code=3,
+        ) from error
+
+
+def _wait_until(ready: Callable[[], bool], for_s: float) -> None:
+    until = time.monotonic() + for_s
+    while not ready():
+        if time.monotonic() > until:
+            raise UnavailableError("the HTTP server did not start", code="serve_failed")
+        time.sleep(0.01)
