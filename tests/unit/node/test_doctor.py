@@ -22,7 +22,7 @@ from node.doctor.facts import (
     Package,
     Standing,
 )
-from node.status import ChainNodeView
+from node.standing import ChainNodeView
 from swarm_chain.core.checkup import Level, Room
 from swarm_chain.core.units import UINT64_MAX, ProviderId, Timestamp, Wei
 from swarm_chain.params import load_params
