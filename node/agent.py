@@ -46,6 +46,8 @@ from node.pace import Pace
 from node.ports import OracleReader
 from node.records import oldest_heads, own_commitments, own_jobs
 from node.serving import duties as serving_duties
+from node.standing import NodeState
+from node.state import note_draining
 from node.steps import is_idle, next_steps
 from node.tools import Tools
 from node.transactions import pending_purposes
@@ -99,7 +101,7 @@ class Agent:
         self._pace = Pace(tools.clock)
         self._poll_ms = poll_ms
         self._drain_until_ms: int | None = None
-        self._registered: bool | None = None
+        self._state: NodeState | None = None
 
     def drain(self) -> None:
         """Asks the loop to take nothing new, to finish what runs, and to end."""
@@ -107,6 +109,7 @@ class Agent:
 
     def run(self) -> None:
         """Works until drained."""
+        note_draining(self._tools.state, False)
         log.info("agent_started", node=self._tools.node, members=sorted(self._tools.members))
         while not self._may_stop():
             self.tick()
@@ -139,11 +142,11 @@ class Agent:
         found: list[ChainSight] = []
         self._attempt("chain", lambda: found.append(self._watch.look()))
         for sight in found:
-            registered = sight.provider_id != 0
             court_duties.tell_accusations(self._memory, sight.court, self._tools.node)
-            if registered != self._registered:
-                self._registered = registered
-                _tell_registration(self._tools, sight)
+            state = _state(sight)
+            if state is not self._state:
+                self._state = state
+                _tell_state(state, self._tools, sight)
         return found[0] if found else None
 
     def _announced(self) -> tuple[WindowRecord, ...]:
@@ -231,6 +234,7 @@ class Agent:
         if self._drain_until_ms is None:
             # A window stays open that long: what cannot be handed in by then is worth nothing.
             self._drain_until_ms = now_ms + self._tools.params.compute.commit_for * 1000
+            note_draining(self._tools.state, True)
             log.info("agent_draining", node=self._tools.node)
         if is_idle(self._memory.view, own):
             return True
@@ -255,12 +259,22 @@ def _view(tools: Tools, sight: ChainSight, announced: tuple[WindowRecord, ...]) 
         jobs=tuple(sight.jobs.values()),
         roots=tuple(sight.roots.values()),
         court=sight.court,
+        absence=sight.absence,
     )
 
 
-def _tell_registration(tools: Tools, sight: ChainSight) -> None:
-    if sight.provider_id:
+def _state(sight: ChainSight) -> NodeState:
+    """What the agent acts by; suspension and the like change nothing in what it does."""
+    if not sight.provider_id:
+        return NodeState.NEW
+    return NodeState.MAINTENANCE if sight.absence.covers(sight.block.timestamp) else NodeState.ACTIVE
+
+
+def _tell_state(state: NodeState, tools: Tools, sight: ChainSight) -> None:
+    if state is NodeState.ACTIVE:
         log.info("node_active", node=tools.node, provider_id=sight.provider_id)
+    elif state is NodeState.MAINTENANCE:
+        log.info("node_in_maintenance", node=tools.node, until=sight.absence.ends_at, see="swarm node maintenance list")
     else:
         log.warning("node_unregistered", node=tools.node, fix="add it to a provider: swarm node register")
 

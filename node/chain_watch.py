@@ -6,13 +6,15 @@ from node.court.board import fold_court
 from node.events import address_of, hash_of, integer_of
 from node.jobs.board import fold_jobs
 from node.memory import ChainSight
-from node.model import AcceptedRoot
+from node.model import Absence, AcceptedRoot
 from node.windows import fold_windows
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
 from swarm_chain.core.model import BlockRef, ChainEvent, ContractCall
 from swarm_chain.core.params import MOVES, ComputeCourtParams
-from swarm_chain.core.units import Address, BlockNumber, EpochNumber, ProviderId, RootIndex
+from swarm_chain.core.units import Address, BlockNumber, EpochNumber, ProviderId, RootIndex, Timestamp
 from swarm_chain.ports import ChainReader
+
+ANNOUNCING = ("MaintenanceAnnounced", "MaintenanceWithdrawn")
 
 
 class ChainWatch:
@@ -42,10 +44,12 @@ class ChainWatch:
             return before
         first = self._first_block if before is None else before.block.number + 1
         events = self._chain.events(first, latest.number)
-        self._sight = self._folded(before or ChainSight(block=latest, provider_id=ProviderId(0)), events, latest)
+        self._sight = self._folded(before, events, latest)
         return self._sight
 
-    def _folded(self, before: ChainSight, events: tuple[ChainEvent, ...], latest: BlockRef) -> ChainSight:
+    def _folded(self, known: ChainSight | None, events: tuple[ChainEvent, ...], latest: BlockRef) -> ChainSight:
+        before = known or ChainSight(block=latest, provider_id=ProviderId(0))
+        announced = known is None or any(_is_about(event, self._node, ANNOUNCING) for event in events)
         provider_id = self._provider(before, events, latest)
         return ChainSight(
             block=latest,
@@ -54,12 +58,12 @@ class ChainWatch:
             jobs=fold_jobs(before.jobs, events),
             roots=fold_roots(before.roots, events),
             court=fold_court(before.court, events, latest, node=self._node, provider_id=provider_id),
+            # Announced before the first block that is read, it counts all the same: the contract remembers it.
+            absence=absence_of(self._chain, self._node, latest) if announced else before.absence,
         )
 
     def _provider(self, before: ChainSight, events: Iterable[ChainEvent], latest: BlockRef) -> ProviderId:
-        moved = any(
-            event.name in {"NodeAdded", "NodeRemoved"} and address_of(event, "node") == self._node for event in events
-        )
+        moved = any(_is_about(event, self._node, ("NodeAdded", "NodeRemoved")) for event in events)
         if before.provider_id and not moved:
             return before.provider_id
         call = ContractCall(contract="ProviderRegistry", function="providerIdOfNode", args=(self._node,))
@@ -93,7 +97,18 @@ def first_block_of(
     """
     latest = chain.block("latest")
     since = latest.timestamp - court.answer_for - MOVES * court.move_for
-    low, high = deployed, max(deployed, latest.number - lookback_blocks)
+    return first_block_since(chain, deployed, max(deployed, latest.number - lookback_blocks), since)
+
+
+def first_block_since(chain: ChainReader, low: int, high: int, since: int) -> BlockNumber:
+    """First block of [low, high] whose time is not before `since` (unix s); `high` if there is none.
+
+    Args:
+        chain: where to read, once for each bit of the number of blocks.
+        low: first block that may be meant.
+        high: last one.
+        since: unix s.
+    """
     while low < high:
         middle = BlockNumber((low + high) // 2)
         if chain.block(middle).timestamp < since:
@@ -101,6 +116,23 @@ def first_block_of(
         else:
             high = middle
     return BlockNumber(low)
+
+
+def absence_of(chain: ChainReader, node: Address, at: BlockRef) -> Absence:
+    """Maintenance the contract holds for a node, over or not.
+
+    Args:
+        chain: where to read.
+        node: address of the node key.
+        at: block to read at.
+
+    Raises:
+        InconsistentError: the contract answers with something else.
+    """
+    found = chain.call(ContractCall(contract="ProviderRegistry", function="maintenanceOf", args=(node,)), at)
+    if not isinstance(found, Mapping):
+        raise InconsistentError("ProviderRegistry.maintenanceOf gave no times", fix="check the deployment file")
+    return Absence(starts_at=Timestamp(found["startsAt"]), ends_at=Timestamp(found["endsAt"]))
 
 
 def fold_roots(roots: Mapping[RootIndex, AcceptedRoot], events: Iterable[ChainEvent]) -> dict[RootIndex, AcceptedRoot]:
@@ -123,3 +155,7 @@ def fold_roots(roots: Mapping[RootIndex, AcceptedRoot], events: Iterable[ChainEv
         elif event.contract == "RewardSettlement" and event.name == "RootDisabled":
             known.pop(RootIndex(integer_of(event, "rootIndex")), None)
     return known
+
+
+def _is_about(event: ChainEvent, node: Address, names: tuple[str, ...]) -> bool:
+    return event.name in names and address_of(event, "node") == node

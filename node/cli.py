@@ -1,22 +1,22 @@
 """`swarm node`: register this machine, run its agent, measure it, compare what everybody knows of it."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from node.maintenance.cli import app as maintenance_app
 from node.service.cli import app as service_app
 from swarm_chain.cli.context import Session, session_of
-from swarm_chain.cli.output import facts, table
+from swarm_chain.cli.output import facts
 from swarm_chain.cli.shared import TransactionCommand
 
 if TYPE_CHECKING:
     from node.config import NodeSettings
-    from node.status import ChainNodeView, LocalView, MemberView
 
 app = typer.Typer(help="Prove and work.")
 app.add_typer(service_app, name="service")
+app.add_typer(maintenance_app, name="maintenance")
 
 Folder = Annotated[Path | None, typer.Option(help="Folder of this node: key, state, proofs.", metavar="DIR")]
 
@@ -109,42 +109,10 @@ def why_idle(ctx: typer.Context, folder: Folder = None) -> None:
 @app.command()
 def status(ctx: typer.Context, folder: Folder = None) -> None:
     """Compares what this machine, the oracle and the chain know of the node."""
-    from node.logs import configure_logs
-    from node.registration import known_address
-    from node.status import NEXT_COMMAND, chain_view, differences, local_view, member_view, state_of
+    from node.overview import show_status
 
     session = session_of(ctx)
-    settings = _settings(session, node_folder=folder)
-    configure_logs("error")  # an absent member is a line of the table, not of a log
-    node = known_address(settings)
-    chain, local = chain_view(session.reader, node), local_view(settings, node)
-    members = tuple(member_view(url, node) for url in settings.oracle_urls)
-    state, found = state_of(chain), differences(local, members, chain)
-    next_command = NEXT_COMMAND[state] if found or not local.running else "-"
-    document = {
-        "node": node,
-        "state": state.value,
-        "local": _document(local),
-        "oracle": [_document(member) for member in members],
-        "chain": _document(chain),
-        "differences": found,
-        "next": next_command,
-    }
-    rows: list[tuple[str, object]] = [
-        ("agent here", "running" if local.running else "stopped"),
-        ("newest window committed", local.newest_window),
-    ]
-    rows += [("undelivered commitments", local.undelivered), ("jobs here", local.jobs or "-")]
-    rows += [(f"oracle {m.url}", m.error or f"epoch {m.epoch}, plans {list(m.plans)}") for m in members]
-    rows += [("chain: provider", chain.provider_id or "none"), ("chain: state", state.value)]
-    rows += [("DIFFERENCE", line) for line in found] + [("next", next_command)]
-    session.output.show(document, table(f"node {node}", ("what", "value"), rows))
-
-
-def _document(view: "LocalView | MemberView | ChainNodeView") -> dict[str, Any]:
-    from pydantic.alias_generators import to_camel
-
-    return {to_camel(name): value for name, value in asdict(view).items()}
+    show_status(session, _settings(session, node_folder=folder))
 
 
 def _settings(session: Session, **own: object) -> "NodeSettings":

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from node.model import AcceptedRoot, AuditKey, ClaimKey, DevicePlan, JobOffer, View
+from node.model import Absence, AcceptedRoot, AuditKey, ClaimKey, DevicePlan, JobOffer, View
 from node.ports import FinishedRun
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.kinds import AccusationState
@@ -25,6 +25,7 @@ class ChainSight:
     jobs: Mapping[JobId, JobOffer] = field(default_factory=lambda: MappingProxyType({}))
     roots: Mapping[RootIndex, AcceptedRoot] = field(default_factory=lambda: MappingProxyType({}))
     court: CourtView = field(default_factory=CourtView)
+    absence: Absence = field(default_factory=Absence)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -57,6 +57,18 @@ class AcceptedRoot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """Maintenance a node announced last and did not withdraw: unix s, the end exclusive; zeros if there is none."""
+
+    starts_at: Timestamp = Timestamp(0)
+    ends_at: Timestamp = Timestamp(0)
+
+    def covers(self, at: Timestamp) -> bool:
+        """True while the node is away as announced."""
+        return self.starts_at <= at < self.ends_at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """What the agent sees. `announced` are windows an oracle member told of: good for starting, never for signing."""
 
@@ -68,6 +80,7 @@ class View:
     jobs: tuple[JobOffer, ...] = ()
     roots: tuple[AcceptedRoot, ...] = ()
     court: CourtView = field(default_factory=CourtView)
+    absence: Absence = field(default_factory=Absence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ commitments   one row per (window, seed, device): a second, different root for t
 deliveries    which member has what
 jobs          phase, spec and signed receipt of each job
 transactions  signed transactions that are not known to be mined
-meta          heartbeat sequence and the node this file belongs to
+meta          heartbeat sequence, the node this file belongs to, whether its agent was told to stop
 """
 
 import fcntl
@@ -108,6 +108,17 @@ def next_sequence(state: sqlite3.Connection) -> int:
         "ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT) RETURNING value"
     ).fetchone()
     return int(value)
+
+
+def note_draining(state: sqlite3.Connection, draining: bool) -> None:
+    """Note whether the agent was told to stop, for whoever looks at the file from outside."""
+    state.execute("INSERT OR REPLACE INTO meta VALUES ('draining', ?)", (str(int(draining)),))
+
+
+def is_draining(state: sqlite3.Connection) -> bool:
+    """True if the last agent was told to stop; of one that still runs: it finishes what it owes."""
+    found = state.execute("SELECT value FROM meta WHERE name = 'draining'").fetchone()
+    return bool(found == ("1",))
 
 
 def add_delivery(state: sqlite3.Connection, kind: str, subject: str, member: str) -> None:

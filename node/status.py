@@ -1,64 +1,37 @@
 """A node from three sides: its own records, the oracle and the chain; and where they disagree. The chain wins."""
 
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from node.chain_watch import absence_of
 from node.config import NodeSettings
 from node.oracle_client import JsonHttp
 from node.records import own_commitments, own_jobs
-from node.state import is_held
+from node.standing import ChainNodeView
+from node.state import is_draining, is_held
 from node.transactions import pending_purposes
 from swarm_chain.core.errors import SwarmError
 from swarm_chain.core.model import ContractCall
-from swarm_chain.core.units import UINT64_MAX, Address, ProviderId, Timestamp, Wei
+from swarm_chain.core.units import Address, ProviderId, Timestamp
 from swarm_chain.ports import ChainReader
 
 LAG_FOR = 30  # seconds of chain time an oracle member may be behind before it is worth a line
 
 
-class NodeState(StrEnum):
-    """Where a node stands, as the chain sees it."""
-
-    NEW = "new"
-    ACTIVE = "active"
-    RETIRED = "retired"
-    SUSPENDED = "suspended"
-    EXCLUDED = "excluded"
-
-
-NEXT_COMMAND = {
-    NodeState.NEW: "swarm node register",
-    NodeState.ACTIVE: "swarm node run",
-    NodeState.RETIRED: "swarm stake unbond --all",
-    NodeState.SUSPENDED: "swarm slash list",
-    NodeState.EXCLUDED: "swarm slash list",
-}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalView:
-    """The node's own records."""
+    """The node's own records; `draining` while an agent that was told to stop finishes what it owes."""
 
     running: bool
+    draining: bool
     newest_window: int | None
     undelivered: int
     jobs: dict[str, str]
     pending_transactions: int
     newest_proof_epoch: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainNodeView:
-    """What the chain says of the node; times are unix s."""
-
-    provider_id: ProviderId
-    suspended_until: Timestamp
-    retired: bool
-    balance_wei: Wei
-    now: Timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +53,7 @@ def local_view(settings: NodeSettings, node: Address) -> LocalView:
     if not path.is_file():
         return LocalView(
             running=running,
+            draining=False,
             newest_window=None,
             undelivered=0,
             jobs={},
@@ -91,6 +65,7 @@ def local_view(settings: NodeSettings, node: Address) -> LocalView:
         commitments = own_commitments(state, node)
         return LocalView(
             running=running,
+            draining=running and is_draining(state),
             newest_window=max((c.signed.commitment.window_id for c in commitments), default=None),
             undelivered=sum(not c.delivered for c in commitments),
             jobs={str(job.job_id): job.phase.value for job in own_jobs(state)},
@@ -108,7 +83,8 @@ def chain_view(chain: ChainReader, node: Address) -> ChainNodeView:
     def ask(function: str, *args: object) -> Any:
         return chain.call(ContractCall(contract="ProviderRegistry", function=function, args=args), at)
 
-    provider_id = ProviderId(ask("providerIdOfNode", node))
+    key, absence = ask("nodeRecord", node), absence_of(chain, node, at)
+    provider_id = ProviderId(key["providerId"])
     record = ask("provider", provider_id) if provider_id else {"suspendedUntil": 0, "retired": False}
     return ChainNodeView(
         provider_id=provider_id,
@@ -116,6 +92,9 @@ def chain_view(chain: ChainReader, node: Address) -> ChainNodeView:
         retired=bool(record["retired"]),
         balance_wei=chain.balance(node),
         now=at.timestamp,
+        removed_at=Timestamp(key["removedAt"]),
+        maintenance_starts_at=absence.starts_at,
+        maintenance_ends_at=absence.ends_at,
     )
 
 
@@ -137,22 +116,9 @@ def member_view(url: str, node: Address) -> MemberView:
     )
 
 
-def state_of(chain: ChainNodeView) -> NodeState:
-    """Where the node stands."""
-    if not chain.provider_id:
-        return NodeState.NEW
-    if chain.suspended_until > chain.now:
-        return NodeState.EXCLUDED if chain.suspended_until >= UINT64_MAX else NodeState.SUSPENDED
-    return NodeState.RETIRED if chain.retired else NodeState.ACTIVE
-
-
 def differences(local: LocalView, members: tuple[MemberView, ...], chain: ChainNodeView) -> tuple[str, ...]:
     """Where the three views disagree, in words; empty if they do not."""
-    found = []
-    if chain.provider_id and not local.running:
-        found.append("the chain counts this node as live, but no agent runs here: swarm node run")
-    if local.running and not chain.provider_id:
-        found.append("an agent runs, but the chain knows no such node: swarm node register")
+    found = [*_presence(local, chain)]
     if local.undelivered:
         found.append(f"{local.undelivered} commitments never reached a member")
     for member in members:
@@ -163,6 +129,17 @@ def differences(local: LocalView, members: tuple[MemberView, ...], chain: ChainN
     if local.jobs and chain.balance_wei == 0:
         found.append("the node key has no coins left to accept or complete jobs")
     return tuple(found)
+
+
+def _presence(local: LocalView, chain: ChainNodeView) -> Iterator[str]:
+    if not chain.provider_id:
+        if local.running:
+            yield "an agent runs, but the chain knows no such node: swarm node register"
+    elif chain.retired or chain.removed_at:
+        if local.running:
+            yield "an agent runs, but the chain counts this node no more: stop it"
+    elif not local.running and not chain.in_maintenance:
+        yield "the chain counts this node as live, but no agent runs here: swarm node run"
 
 
 def _newest_proof(folder: Path) -> int | None:

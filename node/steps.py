@@ -1,6 +1,7 @@
 """What an agent does next, as a pure function of what it sees and what it remembers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
@@ -24,6 +25,8 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
     """
     if view.provider_id == 0:
         return ()
+    if view.absence.covers(view.block.timestamp):
+        own = replace(own, draining=True)  # what is owed is handed in, and nothing new begins until it is over
     return (
         *_heartbeat(own, params),
         *urgent_moves(view, own, params),

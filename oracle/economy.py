@@ -1,20 +1,10 @@
-"""Frozen values of the economy: how a node served, what it announced, and what a provider's work weighs."""
+"""Frozen values of the economy: how a node served, and what a provider's work weighs."""
 
 from dataclasses import dataclass
 
 from swarm_chain.core.economics import ServiceLevel
 from swarm_chain.core.kinds import Category
-from swarm_chain.core.units import Address, Bps, Timestamp, Wei
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Announcement:
-    """That a node will be away from `starts_at` until `ends_at` (exclusive), as it said at `announced_at`; unix s."""
-
-    node: Address
-    starts_at: Timestamp
-    ends_at: Timestamp
-    announced_at: Timestamp
+from swarm_chain.core.units import Bps, Wei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

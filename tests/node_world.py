@@ -312,6 +312,11 @@ class NodeWorld:
         self.chain.program.view(
             "ProviderRegistry", "providerIdOfNode", lambda storage, _: storage.get("provider", PROVIDER)
         )
+        self.chain.program.view(
+            "ProviderRegistry",
+            "maintenanceOf",
+            lambda storage, _: dict(zip(("startsAt", "endsAt"), storage.get("absence", (0, 0)), strict=True)),
+        )
 
     @property
     def member(self) -> MemberInMemory:

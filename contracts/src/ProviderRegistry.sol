@@ -8,12 +8,13 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Checkpoints} from "@openzeppelin/contracts/utils/structs/Checkpoints.sol";
 
+import {NodeMaintenance} from "./NodeMaintenance.sol";
 import {IProviderRegistry} from "./interfaces/IProviderRegistry.sol";
 
 /// @title Providers, their keys and their nodes
 /// @dev Ids are never reused and owners never change: a slash that was opened against an id always meets the same stake and the same
 ///      person (invariant 11).
-contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
+contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged, NodeMaintenance {
     using Checkpoints for Checkpoints.Trace208;
 
     /// @dev Five slots of one provider.
@@ -54,17 +55,17 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     /// @notice Time before a new payout address is in force, seconds.
     uint64 public immutable PAYOUT_DELAY;
 
-    /// @dev slot 3, block number -> providers registered.
+    /// @dev slot 4, block number -> providers registered.
     Checkpoints.Trace208 private _counts;
 
-    /// @dev slot 4, by provider id.
+    /// @dev slot 5, by provider id.
     mapping(uint256 providerId => Record) private _records;
 
-    /// @dev slot 5, by node key.
+    /// @dev slot 6, by node key.
     mapping(address node => NodeRecord) private _nodes;
 
     /// @inheritdoc IProviderRegistry
-    /// @dev slot 6.
+    /// @dev slot 7.
     mapping(address owner => uint256) public providerIdOf;
 
     modifier onlyOwner(uint256 providerId) {
@@ -278,7 +279,17 @@ contract ProviderRegistry is IProviderRegistry, EIP712, AccessManaged {
     function payoutOf(uint256 providerId) public view returns (address) {
         Record storage record = _records[providerId];
         (address payout, uint64 pendingAt) = (record.payout, record.pendingPayoutAt);
-        return _inForce(pendingAt) ? record.pendingPayout : payout;
+        // What `_inForce` asks, written out: every settlement comes through here, nearly always with nothing pending.
+        if (pendingAt == 0 || block.timestamp < pendingAt) return payout;
+        return record.pendingPayout;
+    }
+
+    /// @inheritdoc NodeMaintenance
+    function _requireMayAnnounce(uint256 providerId, address node) internal view override {
+        Record storage record = _requireKnown(providerId);
+        bool may = msg.sender == node || msg.sender == record.owner || msg.sender == record.operator;
+        require(may, MayNotAnnounce(node, msg.sender));
+        require(_isNodeOf(_nodes[node], providerId) && !record.retired, UnknownNode(providerId, node));
     }
 
     function _recoverAdmission(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from node.status import ChainNodeView
+from node.standing import ChainNodeView
 from swarm_chain.core.units import Wei
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from node.doctor.checks import Check
 from node.doctor.facts import Endpoint, File, MemberSaid, Standing
-from node.status import ChainNodeView, NodeState, state_of
+from node.standing import AgentSide, ChainNodeView, NodeState, next_command, state_of
 from swarm_chain.core.checkup import (
     SHOWN,
     SKEW_FOR,
@@ -140,15 +140,17 @@ def judge_unlock(address: str, problem: str, fix: str) -> Check:
 
 def judge_registration(view: ChainNodeView) -> Check:
     """Judge how the chain sees the node: a new node is fine for a doctor, one that can never earn again is not."""
-    state, required = state_of(view), "added to a provider in good standing"
+    state, required = state_of(view, AgentSide()), "added to a provider in good standing"
+    gone = f"provider {view.provider_id} {'is retired' if view.retired else 'has removed this node'}"
     said = {
         NodeState.NEW: warn("registration", "no provider has added this node", REGISTER),
-        NodeState.ACTIVE: ok("registration", f"provider {view.provider_id}"),
+        NodeState.REGISTERED: ok("registration", f"provider {view.provider_id}"),
+        NodeState.MAINTENANCE: ok("registration", f"provider {view.provider_id}; in announced maintenance"),
         NodeState.SUSPENDED: warn(
             "registration", f"provider {view.provider_id} is suspended", "swarm slash list; it ends by itself"
         ),
         NodeState.EXCLUDED: fail("registration", f"provider {view.provider_id} is excluded", "swarm slash list"),
-        NodeState.RETIRED: fail("registration", f"provider {view.provider_id} is retired", "swarm stake unbond --all"),
+        NodeState.RETIRED: fail("registration", gone, next_command(NodeState.RETIRED, view)),
     }
     return Check(line=said[state], required=required)
 

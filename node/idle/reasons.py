@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from node.doctor.checks import Check, blocking
 from node.doctor.facts import Standing
 from node.model import JobOffer, OwnCommitment
-from node.status import NEXT_COMMAND, MemberView, NodeState, state_of
+from node.standing import AgentSide, NodeState, next_command, state_of
+from node.status import MemberView
 from swarm_chain.core.checkup import Level
 from swarm_chain.core.kinds import JobState, WindowState
 from swarm_chain.core.model import WindowRecord
@@ -98,7 +99,8 @@ def _standing(found: Situation) -> Iterator[Reason]:
         yield _reason("chain_unreachable", sentence, "swarm node doctor")
         return
     standing, minimum_wei = found.chain.standing, found.chain.minimum_wei
-    state, provider = state_of(standing.node), standing.node.provider_id
+    state, provider = state_of(standing.node, AgentSide()), standing.node.provider_id
+    gone = f"Provider {provider} {'is retired' if standing.node.retired else 'has removed this node'}."
     sentences = {
         NodeState.NEW: ("not_registered", "No provider has added this node."),
         NodeState.SUSPENDED: (
@@ -106,10 +108,15 @@ def _standing(found: Situation) -> Iterator[Reason]:
             f"Provider {provider} is suspended until {standing.node.suspended_until} (unix s).",
         ),
         NodeState.EXCLUDED: ("excluded", f"Provider {provider} is excluded for good."),
-        NodeState.RETIRED: ("retired", f"Provider {provider} is retired."),
+        NodeState.RETIRED: ("retired", gone),
+        NodeState.MAINTENANCE: (
+            "maintenance",
+            f"It is in announced maintenance until {standing.node.maintenance_ends_at} (unix s).",
+        ),
     }
     if state in sentences:
-        yield _reason(*sentences[state], NEXT_COMMAND[state])
+        follow = "swarm node register" if state is NodeState.NEW else next_command(state, standing.node)
+        yield _reason(*sentences[state], follow)
     if provider and standing.active_stake_wei < minimum_wei:
         missing = Wei(minimum_wei - standing.active_stake_wei)
         have, least = format_swm(standing.active_stake_wei), format_swm(minimum_wei)

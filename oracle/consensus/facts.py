@@ -1,7 +1,7 @@
 """From the evidence bundle to facts: medians over members, windows that count, and every opening judged again.
 
 bundle --medians--> elapsed, availability, findings, proven units, services
-                                                           chain --window_counts--> windows with their true roots
+                    chain --window_counts--> windows with their true roots, --maintenance_bps--> what was announced and is excused
 both --judge_windows--> verdicts                           findings + receipts --> judged jobs
 """
 
@@ -18,6 +18,7 @@ from oracle.consensus.medians import (
 )
 from oracle.judge.training import check_receipt, paid_seconds
 from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge_windows, owed_shapes
+from oracle.maintenance import maintenance_bps
 from oracle.model import Bundle, EpochFacts, JudgedJob, MemberEquivocation, Network, Plan, PreviousEpoch
 from oracle.publish.observation import content_hash
 from oracle.settle import open_jobs
@@ -72,6 +73,7 @@ def facts_of(
         verdicts=judge_windows(windows, compute),
         availability=median_availability(observations, params.epoch, params.liveness),
         jobs=_judged_jobs(state, bundle, previous, network),
+        maintenance=maintenance_bps(state.announcements, bundle.epoch, network),
         proven=proven_units(observations),
         services=median_services(observations),
         member_equivocations=_member_equivocations(bundle),

@@ -126,6 +126,16 @@ class ProviderRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """That a node will be away from `starts_at` until `ends_at` (exclusive), as it said at `announced_at`; unix s."""
+
+    node: Address
+    starts_at: Timestamp
+    ends_at: Timestamp
+    announced_at: Timestamp
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRecord:
     """A compute window as the chain knew it at a block."""
 
@@ -176,7 +186,10 @@ class RootRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainState:
-    """Everything settlement needs from the chain, folded from events up to `block`. Tuples are ordered by id."""
+    """Everything settlement needs from the chain, folded from events up to `block`. Tuples are ordered by id.
+
+    `announcements` are those that ended at most `windows.ANNOUNCED_FOR` ago, or did not end yet, by node and start.
+    """
 
     block: BlockRef
     providers: tuple[ProviderRecord, ...] = ()
@@ -185,6 +198,7 @@ class ChainState:
     roots: tuple[RootRecord, ...] = ()
     members: tuple[Address, ...] = ()
     quorum: int = 0
+    announcements: tuple[Announcement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import WindowState
-from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, WindowRecord
+from swarm_chain.core.model import Announcement, BlockRef, ChainEvent, ChainState, WindowRecord
 from swarm_chain.core.transitions import STEPS, Draft, payout_in_force
-from swarm_chain.core.units import ZERO_HASH, BlockNumber, Timestamp
+from swarm_chain.core.units import ZERO_HASH, Address, BlockNumber, Timestamp
+from swarm_chain.core.windows import ANNOUNCED_FOR
 
 # Blocks after closing within which a window can be drawn (ChallengeBeacon.DRAW_WINDOW).
 DRAW_WINDOW = 256
@@ -59,6 +60,7 @@ def advance(state: ChainState, events: Iterable[ChainEvent], block: BlockRef) ->
         roots={root.index: root for root in state.roots},
         members=list(state.members),
         quorum=state.quorum,
+        announcements=_by_node(state.announcements),
     )
     last = (state.block.number, 2**63)
     for event in events:
@@ -80,7 +82,20 @@ def _close(draft: Draft, block: BlockRef) -> ChainState:
         roots=tuple(draft.roots[key] for key in sorted(draft.roots)),
         members=tuple(draft.members),
         quorum=draft.quorum,
+        announcements=tuple(
+            one
+            for node in sorted(draft.announcements)
+            for one in draft.announcements[node]
+            if one.ends_at + ANNOUNCED_FOR > block.timestamp
+        ),
     )
+
+
+def _by_node(announcements: Iterable[Announcement]) -> dict[Address, tuple[Announcement, ...]]:
+    found: dict[Address, tuple[Announcement, ...]] = {}
+    for one in announcements:
+        found[one.node] = (*found.get(one.node, ()), one)
+    return found
 
 
 def _void_if_missed(window: WindowRecord, head: BlockNumber) -> WindowRecord:

@@ -14,7 +14,15 @@ from typing import Any
 
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import JobKind, JobState, WindowState
-from swarm_chain.core.model import ChainEvent, JobRecord, KeyRemoval, ProviderRecord, RootRecord, WindowRecord
+from swarm_chain.core.model import (
+    Announcement,
+    ChainEvent,
+    JobRecord,
+    KeyRemoval,
+    ProviderRecord,
+    RootRecord,
+    WindowRecord,
+)
 from swarm_chain.core.units import Address, ProviderId, Timestamp, Wei
 
 _NO_TIME, _NO_WEI = Timestamp(0), Wei(0)
@@ -30,6 +38,7 @@ class Draft:
     roots: dict[int, RootRecord]
     members: list[Address]
     quorum: int
+    announcements: dict[Address, tuple[Announcement, ...]]
 
 
 Step = Callable[[Draft, ChainEvent], None]
@@ -112,6 +121,21 @@ def _retired(draft: Draft, event: ChainEvent) -> None:
 
 def _suspended(draft: Draft, event: ChainEvent) -> None:
     _change_provider(draft, event, suspended_until=event.args["suspendedUntil"])
+
+
+def _maintenance_announced(draft: Draft, event: ChainEvent) -> None:
+    a: Any = event.args
+    said = Announcement(node=a["node"], starts_at=a["startsAt"], ends_at=a["endsAt"], announced_at=event.timestamp)
+    draft.announcements[said.node] = (*draft.announcements.get(said.node, ()), said)
+
+
+def _maintenance_withdrawn(draft: Draft, event: ChainEvent) -> None:
+    a: Any = event.args
+    said = draft.announcements.get(a["node"], ())
+    # A node announces one absence at a time, so what lies ahead is its last one.
+    if not said or said[-1].starts_at <= event.timestamp:
+        raise InconsistentError(f"{a['node']} withdrew maintenance in block {event.block} that no event announced")
+    draft.announcements[a["node"]] = said[:-1]
 
 
 def _move_stake(draft: Draft, event: ChainEvent, stake: int, active: int) -> None:
@@ -271,6 +295,8 @@ STEPS: dict[tuple[str, str], Step] = {
     ("ProviderRegistry", "PayoutChangeQueued"): _payout_queued,
     ("ProviderRegistry", "ProviderRetired"): _retired,
     ("ProviderRegistry", "ProviderSuspended"): _suspended,
+    ("ProviderRegistry", "MaintenanceAnnounced"): _maintenance_announced,
+    ("ProviderRegistry", "MaintenanceWithdrawn"): _maintenance_withdrawn,
     ("StakeVault", "Staked"): _staked,
     ("StakeVault", "UnbondRequested"): _unbond_requested,
     ("StakeVault", "UnbondCancelled"): _unbond_cancelled,

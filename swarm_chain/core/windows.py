@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MAX_CASE_FOR = 864_000  # 10 d: MAX_CASE_FOR of both courts
 MAX_ACTIVATION_FOR = 604_800  # 7 d: SettlementRoots.MAX_ACTIVATION_FOR
+# 40 d that the folded state keeps an absence after its end: it takes from the budget of the epochs after it until the last of
+# them is reported on, and nothing older is ever asked for (core.maintenance).
+ANNOUNCED_FOR = 3_456_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +104,12 @@ def _bounds(params: "Params") -> tuple[WindowRule, ...]:
     return (
         _rule("unbonding_for", stake.unbonding_for, ("min_unbonding_for", stake.min_unbonding_for)),
         _rule("max_unbonding_for", stake.max_unbonding_for, ("unbonding_for", stake.unbonding_for)),
+        _rule(
+            "the time announcements are kept",
+            ANNOUNCED_FOR,
+            ("budget_epochs", params.maintenance.budget_epochs * epoch.epoch_for),
+            ("report_window_for", epoch.report_window_for),
+        ),
         _rule("epoch_for", epoch.epoch_for, ("report_window_for", epoch.report_window_for)),
         _rule("the longest activation", MAX_ACTIVATION_FOR, ("activation_for", epoch.activation_for)),
         _rule("the longest case", MAX_CASE_FOR, ("veto_for", court.veto_for), ("execute_for", court.execute_for)),

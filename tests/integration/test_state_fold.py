@@ -31,6 +31,8 @@ HAPPENED = {
     "OperatorChanged",
     "NodeAdded",
     "NodeRemoved",
+    "MaintenanceAnnounced",
+    "MaintenanceWithdrawn",
     "ProviderSuspended",
     "WindowOpened",
     "WindowClosed",
@@ -158,6 +160,18 @@ def removes_node(walk: Walk) -> None:
         walk.tools.send(owner, "ProviderRegistry", "removeNode", provider_id, walk.dice.choice(walk.nodes).address)
 
 
+def announces(walk: Walk) -> None:
+    if walk.nodes:
+        node, head = walk.dice.choice(walk.nodes), walk.tools.reader.block("latest")
+        provider_id = walk.tools.call("ProviderRegistry", "providerIdOfNode", node.address)
+        walk.tools.net.faucet(node.address, eth_wei=Wei(10**18))
+        starts_at = head.timestamp + walk.dice.randrange(2, 200)
+        times = (starts_at, starts_at + walk.dice.randrange(1, 500))
+        walk.tools.send(node, "ProviderRegistry", "announceMaintenance", provider_id, node.address, *times)
+        if walk.dice.random() < 0.4:
+            walk.tools.send(node, "ProviderRegistry", "withdrawMaintenance", provider_id, node.address)
+
+
 def moves_window(walk: Walk) -> None:
     tools, member, epoch = walk.tools, walk.tools.net.accounts[1], walk.tools.call("EpochOracle", "currentEpoch")
     assert isinstance(epoch, int)
@@ -220,6 +234,8 @@ MOVES: list[Callable[[Walk], None]] = [
     adds_node,
     adds_node,
     removes_node,
+    announces,
+    announces,
     moves_window,
     moves_job,
     moves_job,
@@ -263,6 +279,10 @@ def test_fold_equals_the_getters_after_a_random_walk_and_in_any_portions(walk: W
     assert [_window_row(whole, i) for i in range(len(whole.windows))] == [
         _window_getters(tools, window.window_id, head) for window in whole.windows
     ]
+    announced = {one.node: (one.starts_at, one.ends_at) for one in whole.announcements}
+    assert announced == {
+        node.address: times for node in walk.nodes if any(times := _announced_getters(tools, node.address, head))
+    }
     assert len(whole.jobs) == _at(tools, head, "JobEscrow", "jobCount")
     assert [_job_row(whole, i) for i in range(len(whole.jobs))] == [
         _job_getters(tools, job.job_id, head) for job in whole.jobs
@@ -319,6 +339,11 @@ def _provider_getters(tools: ChainTools, provider_id: int, at: BlockRef) -> Fiel
         "live": [owner == provider_id for owner in owners],
         "removedAt": {node: key["removedAt"] for node, key in keys.items() if key["removedAt"]},
     }
+
+
+def _announced_getters(tools: ChainTools, node: str, at: BlockRef) -> tuple[object, object]:
+    found = _fields(tools, at, "ProviderRegistry", "maintenanceOf", node)
+    return found["startsAt"], found["endsAt"]
 
 
 def _window_row(state: ChainState, index: int) -> Fields:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.economy import Announcement, Service, Supply
+from oracle.economy import Service, Supply
 from oracle.maintenance import maintenance_bps
 from oracle.model import EpochFacts, EpochState, PastViolation, PreviousEpoch, RewardLine
 from oracle.publish.state import parse_state, state_bytes
@@ -21,7 +21,7 @@ from oracle.settle import settle_epoch
 from oracle.violations import next_history
 from swarm_chain.core.economics import ServiceLevel
 from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
-from swarm_chain.core.model import ChainState, ProviderRecord, Verdict
+from swarm_chain.core.model import Announcement, ChainState, ProviderRecord, Verdict
 from swarm_chain.core.tables import interpolate
 from swarm_chain.core.units import (
     BPS,

@@ -40,6 +40,43 @@ abstract contract JobActions is ClaimActions {
         registry.removeNode(id, node);
     }
 
+    /// @dev One at a time, ahead, of bounded length; by the node, the owner or the operator of a live one.
+    function announce(uint256 which, uint256 startsIn, uint256 length) external observed {
+        if (_nodes.length == 0) return;
+        address node = _nodes[which % _nodes.length];
+        uint256 id = registry.providerIdOfNode(node);
+        uint64 startsAt = SafeCast.toUint64(block.timestamp + startsIn % 40 days);
+        uint64 endsAt = startsAt + SafeCast.toUint64(length % 8 days);
+        (, uint64 lastEndsAt) = registry.maintenanceOf(node);
+        bytes memory call = abi.encodeCall(registry.announceMaintenance, (id, node, startsAt, endsAt));
+        _mustFail(makeAddr("stranger"), address(registry), call, "announced by a stranger");
+        bool inTime = startsAt > block.timestamp && startsAt <= block.timestamp + 30 days;
+        bool bounded = endsAt > startsAt && endsAt <= startsAt + 7 days;
+        if (id == 0 || lastEndsAt > block.timestamp || !inTime || !bounded) {
+            _mustFail(node, address(registry), call, "an announcement nobody may make");
+            return;
+        }
+        address[3] memory speakers = [node, _owner(id), registry.provider(id).operator];
+        vm.prank(speakers[which % 3]);
+        registry.announceMaintenance(id, node, startsAt, endsAt);
+        hits["maintenance announced"] += 1;
+    }
+
+    function withdrawAnnounced(uint256 which) external observed {
+        if (_nodes.length == 0) return;
+        address node = _awaited(which);
+        uint256 id = registry.providerIdOfNode(node);
+        (uint64 startsAt,) = registry.maintenanceOf(node);
+        bytes memory call = abi.encodeCall(registry.withdrawMaintenance, (id, node));
+        if (id == 0 || startsAt <= block.timestamp) {
+            _mustFail(node, address(registry), call, "maintenance withdrawn that has begun, or never was");
+            return;
+        }
+        vm.prank(node);
+        registry.withdrawMaintenance(id, node);
+        hits["maintenance withdrawn"] += 1;
+    }
+
     function changeKeys(uint256 who, uint256 how) external observed {
         uint256 id = _anyProvider(who);
         if (id == 0) return;
@@ -136,6 +173,16 @@ abstract contract JobActions is ClaimActions {
             hits["job refunded"] += 1;
         } else {
             _mustFail(customer, address(escrow), abi.encodeCall(escrow.refund, (jobId)), "a budget left early or twice");
+        }
+    }
+
+    /// @dev A live node whose maintenance lies ahead; if there is none, any.
+    function _awaited(uint256 which) private view returns (address node) {
+        uint256 count = _nodes.length;
+        for (uint256 i = 0; i < count; ++i) {
+            node = _nodes[(which % count + i) % count];
+            (uint64 startsAt,) = registry.maintenanceOf(node);
+            if (startsAt > block.timestamp && registry.providerIdOfNode(node) != 0) return node;
         }
     }
 

@@ -50,7 +50,7 @@ contract SystemInvariants is Test {
     }
 
     function _requireMet() private {
-        bytes32[20] memory names = [
+        bytes32[22] memory names = [
             bytes32("report taken"),
             "no quorum",
             "root disabled",
@@ -70,7 +70,9 @@ contract SystemInvariants is Test {
             "expired",
             "either order",
             "job refunded",
-            "window drawn"
+            "window drawn",
+            "maintenance announced",
+            "maintenance withdrawn"
         ];
         for (uint256 i = 0; i < names.length; ++i) {
             emit log_named_uint(string(bytes.concat(names[i])), handler.hits(names[i]));
@@ -137,6 +139,8 @@ contract SystemInvariants is Test {
         selectors.push(handler.distribute.selector);
         selectors.push(handler.addNode.selector);
         selectors.push(handler.removeNode.selector);
+        selectors.push(handler.announce.selector);
+        selectors.push(handler.withdrawAnnounced.selector);
         selectors.push(handler.changeKeys.selector);
         selectors.push(handler.retireOrReinstate.selector);
         selectors.push(handler.postJob.selector);

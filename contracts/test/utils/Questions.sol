@@ -28,6 +28,7 @@ library Questions {
         registry.nodeNonce(who);
         registry.providerIdOf(who);
         registry.nodeRecord(who);
+        registry.maintenanceOf(who);
         registry.providerIdOfNode(who);
         registry.providerCount();
         registry.providerCountAt(id);

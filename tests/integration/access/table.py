@@ -104,10 +104,13 @@ STAKER = Gate(error="NotStaker", admits=("owner",))
 OPERATOR = Gate(error="NotProviderOwnerOrOperator", admits=("owner", "operator"))
 MEMBER = Gate(error="NotMember", admits=("member",))
 DEFENDER = Gate(error="MayNotDefend", admits=("owner", "operator", "defender", "node"))
+SPEAKER = Gate(error="MayNotAnnounce", admits=("owner", "operator", "node"))
 WORKER = Gate(error="NotJobNode", admits=("operator", "node"))
 GATED = {
     ("ProviderRegistry", "addNode"): OPERATOR,
     ("ProviderRegistry", "removeNode"): OPERATOR,
+    ("ProviderRegistry", "announceMaintenance"): SPEAKER,
+    ("ProviderRegistry", "withdrawMaintenance"): SPEAKER,
     ("ProviderRegistry", "setOperator"): OWNER,
     ("ProviderRegistry", "setPayout"): OWNER,
     ("ProviderRegistry", "setDefender"): OWNER,

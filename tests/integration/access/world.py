@@ -67,6 +67,8 @@ def _provider_arguments(
     return {
         ("ProviderRegistry", "addNode"): (provider, stranger, NEVER, bytes(65)),
         ("ProviderRegistry", "removeNode"): (provider, node),
+        ("ProviderRegistry", "announceMaintenance"): (provider, node, NEVER, NEVER),
+        ("ProviderRegistry", "withdrawMaintenance"): (provider, node),
         ("ProviderRegistry", "setOperator"): (provider, stranger),
         ("ProviderRegistry", "setPayout"): (provider, stranger),
         ("ProviderRegistry", "setDefender"): (provider, stranger),

@@ -71,7 +71,7 @@ def test_status_compares_the_three_views(
     monkeypatch.setenv("SWARM_ORACLE_URL", f"{shelf.url},http://127.0.0.1:9")
 
     found = provider.ask("node", "status")
-    assert (found["state"], found["chain"]["providerId"]) == ("active", 1)
+    assert (found["state"], found["chain"]["providerId"]) == ("registered", 1)
     assert found["local"]["running"] is False
     complaints = " | ".join(found["differences"])
     assert "no agent runs here" in complaints
@@ -152,3 +152,50 @@ def test_run_with_a_ray_address_where_nobody_is_ends_with_the_right_code(provide
     assert refused.code == 4
     assert "SWARM_RAY_ADDRESS" in refused.err
     assert "Traceback" not in refused.text
+
+
+def test_maintenance_announced_listed_and_cancelled_by_the_nodes_own_key(
+    provider: CommandLine, tools: ChainTools
+) -> None:
+    node = Address(provider.ask("node", "register")["node"])
+    tools.fund(node)
+    assert provider.ask("node", "maintenance", "announce", "--for", "60s", "--at", "+1s", code=2)["error"] == (
+        "short_notice"
+    )
+    too_long = provider.ask("node", "maintenance", "announce", "--for", "1h", code=2)
+    assert (too_long["error"], too_long["values"]["excusedFor"]) == ("over_budget", 120)
+    dry = provider.ask("node", "maintenance", "announce", "--for", "1m", "--dry-run")
+    assert dry["state"] == "simulated"
+
+    said = provider.ask("node", "maintenance", "announce", "--for", "1m", "--node-key")
+    assert (said["endsAt"] - said["startsAt"], said["excusedFor"]) == (60, 60)
+    listed = provider.ask("node", "maintenance", "list")
+    assert [(one["startsAt"], one["phase"]) for one in listed["announced"]] == [(said["startsAt"], "ahead")]
+    assert listed["leftFor"] == 60
+    assert provider.ask("node", "maintenance", "announce", "--for", "1m", code=2)["error"] == "maintenance_stands"
+    assert provider.ask("node", "status")["chain"]["maintenanceStartsAt"] == said["startsAt"]
+
+    assert provider.ask("node", "maintenance", "cancel")["withdrawn"] is True
+    assert provider.ask("node", "maintenance", "list")["announced"] == []
+    assert provider.ask("node", "maintenance", "cancel", code=5)["error"] == "NoMaintenanceAhead"
+
+
+def test_status_when_in_maintenance_then_says_so_and_misses_no_agent(provider: CommandLine, tools: ChainTools) -> None:
+    provider.ask("node", "register")
+    said = provider.ask("node", "maintenance", "announce", "--for", "1m")
+    tools.net.warp(said["startsAt"] - tools.reader.block("latest").timestamp + 1)
+
+    found = provider.ask("node", "status")
+    assert (found["state"], found["next"]) == ("maintenance", "swarm node maintenance list")
+    assert not any("no agent runs" in line for line in found["differences"])
+    assert "maintenance" in [one["code"] for one in provider.ask("node", "why-idle")["reasons"]]
+
+
+def test_status_when_the_node_was_removed_then_retired_and_another_key_is_next(
+    provider: CommandLine, tools: ChainTools, alice: KeySigner
+) -> None:
+    node = provider.ask("node", "register")["node"]
+    tools.send(alice, "ProviderRegistry", "removeNode", 1, node)
+
+    found = provider.ask("node", "status")
+    assert (found["state"], found["next"]) == ("retired", "swarm node register --folder DIR")

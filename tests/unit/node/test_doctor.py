@@ -26,7 +26,7 @@ from node.doctor.facts import (
     Toolchain,
 )
 from node.doctor.judge_ports import judge_ports, judge_unasked
-from node.status import ChainNodeView
+from node.standing import ChainNodeView
 from swarm_chain.core.checkup import Level, Room
 from swarm_chain.core.units import UINT64_MAX, ProviderId, Timestamp, Wei
 from swarm_chain.params import load_params

@@ -8,7 +8,8 @@ from node.doctor.checks import Check
 from node.doctor.facts import Standing
 from node.idle.reasons import SHOWN, ChainSide, Situation, missed_windows, why_idle
 from node.model import JobOffer, OwnCommitment
-from node.status import ChainNodeView, MemberView
+from node.standing import ChainNodeView
+from node.status import MemberView
 from swarm_chain.core.checkup import fail, warn
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import keccak
@@ -86,6 +87,8 @@ def test_reasons_when_all_is_well_then_none() -> None:
         (on_chain(suspended_until=Timestamp(101)), "suspended"),
         (on_chain(suspended_until=Timestamp(UINT64_MAX)), "excluded"),
         (on_chain(retired=True), "retired"),
+        (on_chain(removed_at=Timestamp(99)), "retired"),
+        (on_chain(maintenance_starts_at=Timestamp(100), maintenance_ends_at=Timestamp(101)), "maintenance"),
         (replace(WELL, chain=replace(CHAIN, minimum_wei=Wei(11))), "stake_below_minimum"),
         (replace(WELL, is_running=False), "agent_not_running"),
         (replace(WELL, members=()), "no_oracle"),

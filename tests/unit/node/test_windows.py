@@ -26,7 +26,7 @@ OWN = Own(now_ms=0, members=("http://one",), plans=(PLAN,), plans_for=FIRST)
 @pytest.fixture
 def chain() -> FakeChain:
     made = FakeChain()
-    made.program.view("ProviderRegistry", "providerIdOfNode", lambda *_: 1)
+    _answer_registry(made)
     return made
 
 
@@ -99,7 +99,7 @@ def test_watch_reads_each_block_once_and_starts_over_after_a_rewrite(chain: Fake
     assert watch.look() is watch.look()
 
     other = FakeChain()
-    other.program.view("ProviderRegistry", "providerIdOfNode", lambda *_: 1)
+    _answer_registry(other)
     other.mine(seconds=7)
     other.append("ChallengeBeacon", "WindowOpened", windowId=FIRST, windowSeed=keccak(b"rewritten"))
     other.mine()
@@ -118,6 +118,11 @@ class _Switch:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.chain, name)
+
+
+def _answer_registry(chain: FakeChain) -> None:
+    chain.program.view("ProviderRegistry", "providerIdOfNode", lambda *_: 1)
+    chain.program.view("ProviderRegistry", "maintenanceOf", lambda *_: {"startsAt": 0, "endsAt": 0})
 
 
 def _view(chain: FakeChain, number: WindowId) -> View:

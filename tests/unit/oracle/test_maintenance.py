@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from oracle.economy import Announcement
 from oracle.maintenance import maintenance_bps
+from swarm_chain.core.model import Announcement
 from swarm_chain.core.units import Address, Bps, EpochNumber, Timestamp
 from swarm_chain.params import load_params
 from tests.oracle_world import GENESIS_AT, NETWORK, PARAMS, address
@@ -66,7 +66,11 @@ def test_maintenance_when_announced_a_little_every_epoch_then_the_budget_ends_it
 
     assert granted[:5] == [5000, 5000, 5000, 5000, 0]
     assert granted[5:30] == [0] * 25
-    assert granted[30:34] == [5000] * 4, "thirty epochs later the budget is back"
+    assert granted[30:] == [0] * 10, "nor does it return while more is announced than it holds"
+    assert _excused(63, *daily, _away(63 * 60, 64 * 60)) == {}
+    assert _excused(69, *daily, _away(69 * 60, 70 * 60)) == {A: 10_000}, (
+        "it is back once the last epochs are free of them"
+    )
 
 
 def test_maintenance_when_announcements_overlap_or_repeat_then_counted_once() -> None:

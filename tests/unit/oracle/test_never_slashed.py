@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from oracle.economy import Announcement
 from oracle.maintenance import maintenance_bps
 from oracle.model import EpochFacts, EpochState, JudgedJob, PastViolation, PreviousEpoch, Settlement
 from oracle.settle import settle_epoch
 from swarm_chain.core.kinds import JobKind, JobState, Outcome, Severity, ViolationClass
-from swarm_chain.core.model import ChainState, JobRecord, SettlementLeaf, Verdict
+from swarm_chain.core.model import Announcement, ChainState, JobRecord, SettlementLeaf, Verdict
 from swarm_chain.core.units import (
     Address,
     Bps,

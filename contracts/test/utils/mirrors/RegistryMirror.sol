@@ -5,6 +5,7 @@ import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {Vm} from "forge-std/Vm.sol";
 
 import {ProviderRegistry} from "../../../src/ProviderRegistry.sol";
+import {INodeMaintenance} from "../../../src/interfaces/INodeMaintenance.sol";
 import {IProviderRegistry} from "../../../src/interfaces/IProviderRegistry.sol";
 import {Mirror} from "./Mirror.sol";
 
@@ -13,6 +14,8 @@ contract RegistryMirror is Mirror {
     struct Node {
         uint256 providerId;
         uint64 removedAt;
+        uint64 startsAt;
+        uint64 endsAt;
     }
 
     IProviderRegistry.Provider[] private _providers;
@@ -40,6 +43,12 @@ contract RegistryMirror is Mirror {
             _of(log).retired = true;
         } else if (kind == IProviderRegistry.ProviderSuspended.selector) {
             _of(log).suspendedUntil = abi.decode(log.data, (uint64));
+        } else if (kind == INodeMaintenance.MaintenanceAnnounced.selector) {
+            Node storage node = _nodes[_address(log.topics[2])];
+            (node.startsAt, node.endsAt) = abi.decode(log.data, (uint64, uint64));
+        } else if (kind == INodeMaintenance.MaintenanceWithdrawn.selector) {
+            Node storage node = _nodes[_address(log.topics[2])];
+            (node.startsAt, node.endsAt) = (0, 0);
         }
     }
 
@@ -70,6 +79,9 @@ contract RegistryMirror is Mirror {
             (uint256 providerId, uint64 removedAt) = registry.nodeRecord(_keys[i]);
             assertEq(providerId, node.providerId, "nodeRecord: provider");
             assertEq(removedAt, node.removedAt, "nodeRecord: removedAt");
+            (uint64 startsAt, uint64 endsAt) = registry.maintenanceOf(_keys[i]);
+            assertEq(startsAt, node.startsAt, "maintenanceOf: start");
+            assertEq(endsAt, node.endsAt, "maintenanceOf: end");
             assertEq(registry.providerIdOfNode(_keys[i]), works ? node.providerId : 0, "providerIdOfNode");
             assertEq(registry.nodeNonce(_keys[i]), 1, "a key joins once");
             assertEq(registry.mayDefend(node.providerId, _keys[i]), live, "live nodes defend");
@@ -88,7 +100,7 @@ contract RegistryMirror is Mirror {
 
     function _added(uint256 id, address node) private {
         _keys.push(node);
-        _nodes[node] = Node(id, 0);
+        _nodes[node] = Node(id, 0, 0, 0);
     }
 
     function _queued(Vm.Log calldata log) private {

@@ -10,7 +10,7 @@ from oracle.consensus.facts import counted_windows, facts_of
 from oracle.model import EpochState, JobFinding, Plan, PreviousEpoch
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.kinds import Outcome, WindowState
-from swarm_chain.core.model import JobRecord
+from swarm_chain.core.model import Announcement, JobRecord
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, EpochNumber, JobId, Timestamp, Wei
 from tests.oracle_world import DOMAIN, NETWORK, SHAPE, Device, Scene, address, commit, observe, provider, scene
@@ -69,6 +69,28 @@ def test_window_when_a_commitment_was_dropped_or_exchanged_after_the_draw_then_v
     facts = facts_of(PLAYED.state, replace(PLAYED, pool=pool).bundle(), None, NETWORK)
 
     assert facts.windows == (1,)
+
+
+def test_maintenance_when_announced_on_chain_then_in_the_facts_of_that_node_whatever_the_order() -> None:
+    start = NETWORK.epoch_start(0)
+    half = NETWORK.params.epoch.epoch_for // 2
+    said = [
+        Announcement(
+            node=address(name),
+            starts_at=start,
+            ends_at=Timestamp(start + half),
+            announced_at=Timestamp(start - ahead),
+        )
+        for name, ahead in (("alice", 100), ("bob", 0))
+    ]
+    states = [replace(PLAYED.state, announcements=tuple(order)) for order in (said, said[::-1])]
+
+    first, second = (facts_of(state, PLAYED.bundle(), None, NETWORK) for state in states)
+
+    late = (half - NETWORK.params.maintenance.notice_for) * 10_000 // NETWORK.params.epoch.epoch_for
+    assert dict(first.maintenance) == {address("alice"): 5_000, address("bob"): late + 1}
+    assert first == second
+    assert facts_of(PLAYED.state, PLAYED.bundle(), None, NETWORK).maintenance == {}
 
 
 def test_window_when_nobody_committed_then_counts_and_all_are_missing() -> None:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.kinds import WindowState
-from swarm_chain.core.model import BlockRef, ChainEvent, ChainState, KeyRemoval, ProviderRecord
+from swarm_chain.core.model import Announcement, BlockRef, ChainEvent, ChainState, KeyRemoval, ProviderRecord
 from swarm_chain.core.state import DRAW_WINDOW, advance, fold
 from swarm_chain.core.units import ZERO_HASH, BlockNumber, Timestamp
+from swarm_chain.core.windows import ANNOUNCED_FOR
 from swarm_chain.testing import FakeSigner
 
 ALICE, BOB, CAROL = (FakeSigner(name).address for name in ("alice", "bob", "carol"))
@@ -210,3 +211,60 @@ def test_state_given_to_advance_stays_as_it_was() -> None:
 
 def _payout(number: int, payout: str, effective_at: int) -> ChainEvent:
     return at(number, "ProviderRegistry", "PayoutChangeQueued", providerId=1, payout=payout, effectiveAt=effective_at)
+
+
+def _announced(number: int, starts_in: int, lasts: int, node: str = ALICE) -> ChainEvent:
+    times = {"startsAt": START + number + starts_in, "endsAt": START + number + starts_in + lasts}
+    return at(number, "ProviderRegistry", "MaintenanceAnnounced", providerId=1, node=node, **times)
+
+
+def _withdrawn(number: int) -> ChainEvent:
+    return at(number, "ProviderRegistry", "MaintenanceWithdrawn", providerId=1, node=ALICE)
+
+
+def test_announcements_when_made_then_kept_by_node_and_start_with_the_second_they_were_made_at() -> None:
+    first, second = sorted((ALICE, BOB))
+    events = [_announced(1, 10, 5, second), _announced(2, 10, 5, first), _announced(40, 10, 5, first)]
+
+    found = fold(events, block(50)).announcements
+
+    assert [one.node for one in found] == [first, first, second]
+    assert found[0] == Announcement(
+        node=first,
+        starts_at=Timestamp(START + 12),
+        ends_at=Timestamp(START + 17),
+        announced_at=Timestamp(START + 2),
+    )
+
+
+def test_announcements_when_withdrawn_then_only_the_one_ahead_is_gone() -> None:
+    events = [_announced(1, 10, 5), _announced(20, 30, 5), _withdrawn(30)]
+
+    (left,) = fold(events, block(50)).announcements
+    assert left.starts_at == START + 11
+
+
+@pytest.mark.parametrize("events", [[_withdrawn(1)], [_announced(1, 5, 5), _withdrawn(6)]])
+def test_announcements_when_withdrawn_though_none_lies_ahead_then_inconsistent(events: list[ChainEvent]) -> None:
+    with pytest.raises(InconsistentError):
+        fold(events, block(50))
+
+
+@given(st.lists(st.integers(0, 3 * ANNOUNCED_FOR), min_size=1, max_size=6), st.integers(0, ANNOUNCED_FOR))
+def test_announcements_when_old_then_dropped_in_whatever_portions_the_events_come(gaps: list[int], rest: int) -> None:
+    events, number = [], 1
+    for gap in gaps:
+        events.append(_announced(number, 1, 1))
+        number += gap + 2
+    head = block(number + rest)
+
+    state = fold(events, head)
+    portions = ChainState(block=block(0))
+    for event in events:
+        portions = advance(portions, [event], block(event.block))
+
+    assert advance(portions, [], head) == state
+    assert all(one.ends_at + ANNOUNCED_FOR > head.timestamp for one in state.announcements)
+    kept = {one.starts_at for one in state.announcements}
+    young = {one.args["startsAt"] for one in events if one.args["endsAt"] + ANNOUNCED_FOR > head.timestamp}  # type: ignore[operator]  # args hold ints
+    assert kept == young

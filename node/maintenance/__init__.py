@@ -1,0 +1,1 @@
+"""Announcing on chain that this node will be away."""
