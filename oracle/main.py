@@ -225,7 +225,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=parts.lease_for * 1000)
     reader, first = connection.chain.reader, connection.deployment.block
     follower = Follower(reader, first)
-    metrics = Metrics()
+    signer, metrics = connection.signer, Metrics()
     compute = _steady(parts.compute, metrics)
     archive = Archive(reader, engine, network, first, compute)
     plans = PlansInForce(engine)
@@ -238,7 +238,6 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
         clock=clock,
         boot=_boot(),
     )
-    signer, metrics = connection.signer, Metrics()
     exchange = Exchange(parts.peers, signer.address if signer else None)
     sender = _sender(connection.chain, signer, engine, keeper, metrics) if signer else None
     return Member(

@@ -157,7 +157,7 @@ def test_offer_when_replaced_then_the_later_one_counts_and_an_old_one_comes_to_n
         ({"issued_at": Timestamp(2**40)}, "expired"),
     ],
 )
-def test_offer_when_it_cannot_be_taken_then_refused(world: MemberWorld, changes: dict[str, object], code: str) -> None:
+def test_offer_when_it_cannot_be_taken_then_refused(world: MemberWorld, changes: dict[str, Any], code: str) -> None:
     seeded(world)
 
     assert post(world, offer_of(world, **changes)) == (422, code)
