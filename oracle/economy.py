@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from swarm_chain.core.economics import ServiceLevel
 from swarm_chain.core.kinds import Category
-from swarm_chain.core.units import Bps, Wei
+from swarm_chain.core.units import Address, Bps, Wei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,7 +231,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     keeper = LeaseKeeper(engine, clock, holder=_process_name(), lasts_ms=parts.lease_for * 1000)
     reader, first = connection.chain.reader, connection.deployment.block
     follower = Follower(reader, first)
-    metrics = Metrics()
+    signer, metrics = connection.signer, Metrics()
     compute = _steady(parts.compute, metrics)
     archive = Archive(reader, engine, network, first, compute)
     desk = _desk(network, engine, reader, follower)

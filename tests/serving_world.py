@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from random import Random
 
 from oracle.pipeline.probe_process import ProbeAsk
@@ -33,7 +34,7 @@ class SimulatedNode:
 
     def tokens(self, prompts: Tokens) -> list[tuple[int, ...]]:
         """What it answers."""
-        return list(answers(build_model(self.params, self.model), prompts, self.params.answer_tokens))
+        return list(answers(_model(self.params, self.model), prompts, self.params.answer_tokens))
 
     def sample(self, sample: ProbeSample, _random: Random) -> ProbeSample:
         """A sample as it comes back."""
@@ -116,6 +117,9 @@ class Absent(SimulatedNode):
 
     def sample(self, sample: ProbeSample, _random: Random) -> ProbeSample:
         return replace(sample, first_us=None, done_us=None, error="broken")
+
+
+_model = lru_cache(maxsize=8)(build_model)
 
 
 @dataclass(slots=True)
