@@ -147,6 +147,11 @@ contract SystemInvariants is Test {
         selectors.push(handler.acceptJob.selector);
         selectors.push(handler.completeJob.selector);
         selectors.push(handler.settleJob.selector);
+        // Twice, as reports are: a job is paid only if five of these steps meet within days.
+        selectors.push(handler.postJob.selector);
+        selectors.push(handler.acceptJob.selector);
+        selectors.push(handler.completeJob.selector);
+        selectors.push(handler.settleJob.selector);
         selectors.push(handler.takeBack.selector);
         selectors.push(handler.ask.selector);
     }
