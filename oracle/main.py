@@ -235,7 +235,6 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
     compute = _steady(parts.compute, metrics)
     archive = Archive(reader, engine, network, first, compute)
     desk = _desk(network, engine, reader, follower)
-    signer = connection.signer
     own = signer.address if signer else None
     volumes = Volumes(desk=desk, member=own, secret=parts.secret)
     exchange = Exchange(parts.peers, own)
