@@ -7,15 +7,15 @@ from the environment, as for `swarm node run` (SWARM_RPC_URL, SWARM_DEPLOYMENT, 
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from node.config import load_settings
 from node.main import Parts, run_agent
-from node.ports import AccusedRow, Auditee, AuditQuestion, Devices, FinishedRun, RowTracer, TracedRow
+from node.ports import AccusedRow, Devices, FinishedRun, RowTracer, TracedRow
 from swarm_chain.core.compute import HEAD_BYTES, ComputeChallenge
-from swarm_chain.core.encoding import keccak, to_hex
-from swarm_chain.core.messages import Json
-from swarm_chain.core.units import Address, EpochNumber, Hash32
+from swarm_chain.core.encoding import keccak
+from swarm_chain.core.units import Hash32
 from swarm_chain.court.model import RowEvidence
 
 
@@ -123,41 +123,9 @@ def silent(parts: Parts) -> Parts:
     return replace(parts, devices=SilentWorker(parts.devices))
 
 
-class EmptyMemory:
-    """Claims memory it does not hold: commits to nothing and opens what it makes up.
-
-    Args:
-        auditee: what claims as much.
-    """
-
-    def __init__(self, auditee: Auditee) -> None:
-        self._auditee = auditee
-
-    def claim(self, member: Address) -> int:
-        """As much as the honest one."""
-        return self._auditee.claim(member)
-
-    def prepare(self, epoch: EpochNumber, epoch_seed: Hash32, device: int) -> None:
-        """Nothing is prepared."""
-
-    def answer(self, question: AuditQuestion) -> Hash32:
-        """A root over nothing."""
-        return keccak(question.nonce)
-
-    def openings(self, _question: AuditQuestion, draw: Hash32) -> list[Json]:
-        """Lanes that look like lanes."""
-        return [{"lane": number, "result": to_hex(keccak(draw)), "path": [to_hex(draw)] * 10} for number in range(4)]
-
-    def release(self) -> None:
-        """There is nothing to give back."""
-
-
-def boast(parts: Parts) -> Parts:
-    """A node that computes honestly and claims memory it does not have."""
-    return replace(parts, auditees={category: EmptyMemory(auditee) for category, auditee in parts.auditees.items()})
-
-
-CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent, "boast": boast}
+# What the settings claim is taken by boasting alone; it starts no honest endpoint beside its canned one.
+CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent}
+BOAST = "boast"
 
 
 def invented_head(row: int) -> bytes:
@@ -171,15 +139,31 @@ def with_head(evidence: RowEvidence, head: bytes) -> RowEvidence:
     return replace(evidence, trace=replace(evidence.trace, states=(*states, head + last[HEAD_BYTES:])))
 
 
+def run(kind: str, folder: Path) -> None:
+    """Runs one cheater until SIGTERM.
+
+    Args:
+        kind: a name of `CHEATERS`, or `BOAST`.
+        folder: of the node, as `swarm node register` made it.
+    """
+    settings = load_settings({"node_folder": folder})
+    if kind == BOAST:
+        from tests.boasts.everything import boasting
+
+        run_agent(settings.model_copy(update={"serving_rate": 0}), wrap=partial(boasting, settings))
+    else:
+        run_agent(settings, wrap=CHEATERS[kind])
+
+
 def main() -> None:
-    """Runs one cheater until SIGTERM."""
+    """Runs the cheater the command line names."""
     parser = argparse.ArgumentParser(description="Run a dishonest node.")
-    parser.add_argument("kind", choices=sorted(CHEATERS))
+    parser.add_argument("kind", choices=sorted([*CHEATERS, BOAST]))
     parser.add_argument(
         "--folder", type=Path, required=True, help="folder of the node, as `swarm node register` made it"
     )
     arguments = parser.parse_args()
-    run_agent(load_settings({"node_folder": arguments.folder}), wrap=CHEATERS[arguments.kind])
+    run(arguments.kind, arguments.folder)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from swarm_chain.core.units import epoch_of
 from tests.e2e import court
+from tests.e2e.claims import CLAIMANTS, claims_of, is_judged
 from tests.e2e.court import WATCHER
 from tests.e2e.world import SWARM, World
 
@@ -18,7 +19,6 @@ STAKE_SWM = "6000"
 BUDGET_SWM = "40"
 JOB_SPEC = Path("examples/train.yaml")
 LIARS = {"mallory": "half", "carol": "boast"}
-CLAIMANTS, CLAIMED_MIB = ("alice", "carol"), "8"
 
 AT_ONCE = 3  # commands at a time: they unlock keys and load web3, which two cores do one by one anyway
 
@@ -66,14 +66,13 @@ def close_for_work(world: World, say: Say) -> None:
 
 
 def start_node(world: World, name: str) -> None:
-    """Starts somebody's node: mallory's computes half of the rows, carol's has not the memory it claims, as alice's has."""
+    """Starts somebody's node: mallory's computes half of the rows, carol's has nothing of what it claims, as alice's has."""
     folder = str(node_folder(world, name))
-    claims = {"SWARM_MEMORY_MIB": CLAIMED_MIB} if name in CLAIMANTS else {}
     if name in LIARS:
         command = (sys.executable, "-m", "tests.cheaters", LIARS[name], "--folder", folder)
     else:
         command = (SWARM, "node", "run", "--folder", folder, *(("--jobs",) if name == "bob" else ()))
-    world.processes.start(name, *command, **claims)
+    world.processes.start(name, *command, **claims_of(name))
 
 
 def bring_back(world: World, name: str) -> None:
@@ -97,12 +96,12 @@ def pass_epoch(world: World, epoch: int, say: Say) -> None:
     end_epoch(world, epoch, say)
 
 
-def live_windows(world: World, epoch: int, say: Say) -> None:
-    """Waits until every commitment of an epoch's windows is opened."""
+def live_windows(world: World, epoch: int, say: Say, awake: Sequence[str] = CLAIMANTS) -> None:
+    """Waits until every commitment of an epoch's windows is opened, and whatever those awake claim is judged."""
     world.wait_for(f"epoch {epoch}", lambda: int(world.oracle("/v1/status")["epoch"]) == epoch)
     windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
     if any(window["windowId"] & 0xFFFF for window in windows):  # only then devices are audited
-        world.wait_for("alice's audit", lambda: _is_audited(world, "alice", epoch))
+        world.wait_for("everybody's audits", lambda: all(is_judged(world, name, epoch) for name in awake))
     passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
     say(f"epoch {epoch}: {passed}")
 
@@ -140,13 +139,6 @@ def outcome_of_job(world: World, job_id: int) -> Job:
         receipt_digest=str(shown["receiptDigest"]),
         judged=str(shown["verdict"]),
     )
-
-
-def audits_of(world: World, name: str, epoch: int) -> list[dict[str, Any]]:
-    """What the member found when it audited somebody's device in an epoch."""
-    added = world.events("ProviderRegistry", "NodeAdded", providerId=provider_of(world, name))
-    node = added[0].args["node"]
-    return [one for one in world.oracle(f"/v1/audits/{node}")["audits"] if one["windowId"] >> 16 == epoch]
 
 
 def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
@@ -190,7 +182,7 @@ def epoch_end(world: World, epoch: int) -> int:
 
 def provider_of(world: World, name: str) -> int:
     """Provider id of somebody."""
-    return int(world.swarm("provider", "show", account=name)["providerId"])
+    return world.provider_of(name)
 
 
 def node_folder(world: World, name: str) -> Path:
@@ -226,11 +218,6 @@ def _all_proven(world: World, epoch: int) -> list[dict[str, Any]] | None:
     late = world.chain_time() > epoch_end(world, epoch) - 40  # too late for another window to open
     complete = len(opened) > confirmations or (opened and late)
     return opened if complete and all(_is_over(world, w) for w in opened) else None
-
-
-def _is_audited(world: World, name: str, epoch: int) -> bool:
-    found = audits_of(world, name, epoch)
-    return bool(found) and all(one["outcome"] for one in found)
 
 
 def _is_over(world: World, window: dict[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """The whole life of the network once, on real parts: `make demo`.
 
 alice, bob   prove honestly, earn and claim              carol   silent for an epoch: penalised, not slashed;
-                                                                 claims memory she has not: gets nothing for it
+                                                                 lies in all else she claims: gets nothing for it
 mallory      invents half of her rows, and defends them   dave    posts a training job, bob's node runs it and is paid
 erin         computes again what is published, accuses mallory at ComputeCourt, and proves one byte false: mallory is slashed
 """
@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 
 from tests.e2e import acts, court, summary
+from tests.e2e.claims import HONEST, claims_facts
 from tests.e2e.world import World, open_world
 
 WIDTH = 132
@@ -63,7 +64,7 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     more = {
         "court": court.court_facts(world, acts.provider_of(world, "mallory"), purse),
         "silence": summary.silence_facts(world, "carol", silent),
-        "memory": summary.memory_facts(world, last),
+        "claims": claims_facts(world, last, first),
     }
     return _settle(world, last, job, more, say)
 
@@ -72,7 +73,7 @@ def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:
     """Carol is away for one epoch and no part of another: a second absence would not be forgiven."""
     say("carol's node falls silent")
     world.processes.stop("carol")
-    acts.live_windows(world, epoch, say)
+    acts.live_windows(world, epoch, say, awake=[HONEST])
     acts.bring_back(world, "carol")
     say("carol is back")
     acts.end_epoch(world, epoch, say)

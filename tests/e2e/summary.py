@@ -11,7 +11,8 @@ from rich.table import Table
 
 from swarm_chain.core.model import ChainEvent
 from swarm_chain.core.units import UINT64_MAX, Wei, format_swm
-from tests.e2e.acts import CLAIMANTS, CLAIMED_MIB, PROVIDERS, Job, audits_of, provider_of
+from tests.e2e.acts import PROVIDERS, Job, provider_of
+from tests.e2e.claims import claims_promises, claims_table
 from tests.e2e.world import World, receipt_of
 
 ACTIVE, SUSPENDED, EXCLUDED = "active", "suspended", "excluded"
@@ -57,24 +58,6 @@ def provider_facts(world: World, name: str, last_epoch: int, claimed: Mapping[st
         "penaltyWei": leaf["cumPenaltyWei"],
         "slashedWei": str(_total(slashed)),
         "status": _status(record["suspendedUntil"]),
-    }
-
-
-def memory_facts(world: World, epoch: int) -> dict[str, Any]:
-    """What those who claim memory proved of it in an epoch, what that weighed, and why it was nothing."""
-    return {name: _memory_of(world, name, epoch) for name in CLAIMANTS}
-
-
-def _memory_of(world: World, name: str, epoch: int) -> dict[str, Any]:
-    told = world.oracle(f"/v1/epochs/{epoch}/explain/{provider_of(world, name)}")
-    measured = next((one for one in told["measurements"] if one["category"] == "memory"), {"units": 0})
-    weights = {one["category"]: one for one in told["line"]["weights"]}
-    reasons = {one["reason"] for one in audits_of(world, name, epoch) if one["reason"]}
-    return {
-        "claimedMib": int(CLAIMED_MIB),
-        "provenMib": measured["units"],
-        "weighs": "memory" in weights,
-        "reason": ", ".join(sorted(reasons)),
     }
 
 
@@ -128,19 +111,10 @@ def broken_promises(document: Mapping[str, Any]) -> list[str]:
         "the job was judged and paid": document["job"]["judged"] == "passed" and int(document["job"]["paidWei"]) > 0,
         "every replay matches": all(e["reportHash"] == e["replayedHash"] for e in document["epochs"]),
         "three epochs passed": len(document["epochs"]) >= 3,
-        **_memory_promises(document["memory"]),
+        **claims_promises(document["claims"]),
         **_court_promises(document["court"], p["mallory"]),
     }
     return [promise for promise, kept in promises.items() if not kept]
-
-
-def _memory_promises(memory: Mapping[str, Any]) -> dict[str, bool]:
-    alice, carol = memory["alice"], memory["carol"]
-    return {
-        "alice's memory was measured and weighed": 0 < alice["provenMib"] <= alice["claimedMib"] and alice["weighs"],
-        "carol's memory was not there, and she got nothing for it": carol["provenMib"] == 0 and not carol["weighs"],
-        "it is told why carol's memory counts for nothing": bool(carol["reason"]) and not alice["reason"],
-    }
 
 
 def _court_promises(court: Mapping[str, Any], mallory: Mapping[str, Any]) -> dict[str, bool]:
@@ -170,11 +144,8 @@ def show(console: Console, document: Mapping[str, Any]) -> None:
     for one in document["epochs"]:
         same = "same bytes" if one["reportHash"] == one["replayedHash"] else "DIFFERS"
         epochs.add_row(str(one["epoch"]), str(one["leafCount"]), f"{one['submitGas']:,}", same, one["root"][:18] + "…")
-    memory = Table("provider", "claimed MiB", "proven MiB", "why not more", title="device memory, audited")
-    for name, one in document["memory"].items():
-        memory.add_row(name, str(one["claimedMib"]), str(one["provenMib"]), one["reason"] or "-")
     job = document["job"]
-    console.print(people, memory, _court_table(document["court"]), epochs)
+    console.print(people, claims_table(document["claims"]), _court_table(document["court"]), epochs)
     console.print(f"job {job['id']}: {job['judged']}, {job['state']}, {format_swm(Wei(int(job['paidWei'])))} SWM paid")
 
 

@@ -81,7 +81,7 @@ def test_document_when_written_then_it_has_the_agreed_form(demo: dict[str, Any])
         "job",
         "court",
         "silence",
-        "memory",
+        "claims",
     }
     assert {"id", "state", "paidWei", "receiptDigest", "judged"} <= set(demo["job"])
     agreed = {"accused", "step", "column", "proveGas", "slashedWei", "burnedWei", "rewardWei"}

@@ -39,6 +39,7 @@ class World:
     processes: Processes
     oracle_url: str
     started: float = field(default_factory=time.monotonic)
+    providers: dict[str, int] = field(default_factory=dict)
 
     @property
     def deployment(self) -> Deployment:
@@ -103,6 +104,12 @@ class World:
     def chain_time(self) -> int:
         """Timestamp of the latest block."""
         return self.reader.block("latest").timestamp
+
+    def provider_of(self, name: str) -> int:
+        """Provider id of somebody; asked once."""
+        if name not in self.providers:
+            self.providers[name] = int(self.swarm("provider", "show", account=name)["providerId"])
+        return self.providers[name]
 
     def warp_to(self, at: int) -> None:
         """Moves the chain's clock forward, never back."""
