@@ -17,7 +17,7 @@ from swarm_chain.core.units import WEI_PER_SWM, ZERO_ADDRESS, EpochNumber, Provi
 from swarm_chain.testing import FakeSigner
 from tests.chain_fixtures import CPU, REGION, ChainTools
 
-STEPS = 150
+STEPS = 240
 # What the walk must have met, so that a change of the dice cannot hollow the test out.
 HAPPENED = {
     "Staked",
