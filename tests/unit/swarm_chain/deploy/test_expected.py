@@ -20,7 +20,7 @@ from tests.unit.swarm_chain.deploy.world import plan_of
 CONSTANTS = {
     "AccessManager": {"ADMIN_ROLE", "PUBLIC_ROLE", "expiration", "minSetback"},
     "TimelockController": {"CANCELLER_ROLE", "DEFAULT_ADMIN_ROLE", "EXECUTOR_ROLE", "PROPOSER_ROLE"},
-    "ProviderRegistry": {"MAX_NODES", "MAX_PAYOUT_DELAY", "NODE_ADMISSION_TYPEHASH"},
+    "ProviderRegistry": {"MAX_AHEAD", "MAX_MAINTENANCE", "MAX_NODES", "MAX_PAYOUT_DELAY", "NODE_ADMISSION_TYPEHASH"},
     "SlashSink": {"MAX_BOUNTY_BPS"},
     "StakeVault": {"LONGEST_UNBONDING", "MAX_REQUESTS"},
 }
