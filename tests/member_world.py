@@ -57,7 +57,7 @@ from tests.http_clients import client_of
 from tests.stores import sqlite_store
 
 MINIMAL = load_params("minimal")
-COMPUTE = replace(MINIMAL.compute, m=64, n=64, steps=1, first_steps=2, draws=4)
+COMPUTE = replace(MINIMAL.compute, m=64, min_m=64, max_m=64, n=64, steps=1, first_steps=2, draws=4)
 PARAMS = replace(MINIMAL, compute=COMPUTE)
 SHAPE = ComputeShape(m=COMPUTE.m, n=COMPUTE.n, steps=COMPUTE.first_steps)
 NEVER_LAPSES_MS = 10**12

@@ -71,7 +71,9 @@ SHAPE = ComputeShape(m=256, n=64, steps=8)
 MINIMAL = load_params("minimal")
 PARAMS = replace(
     MINIMAL,
-    compute=replace(MINIMAL.compute, m=256, n=64, steps=8, first_steps=8, max_steps=16, draws=8, target_ms=1),
+    compute=replace(
+        MINIMAL.compute, m=256, min_m=256, max_m=256, n=64, steps=8, first_steps=8, max_steps=16, draws=8, target_ms=1
+    ),
 )
 
 

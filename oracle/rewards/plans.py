@@ -11,20 +11,29 @@ Device = tuple[Address, int]
 OPS_PER_MTOPS_MS = 1_000_000  # 10^9 operations a second are 10^6 a millisecond
 
 
-def planned_steps(mtops: Mtops, compute: ComputeParams) -> int:
-    """Size a run so that it takes about the target time at a measured rate.
+def planned_run(mtops: Mtops, compute: ComputeParams) -> tuple[int, int]:
+    """Size a run so that it takes about the target time at a measured rate, also on the fastest device.
+
+    Where all steps a row may have are too few, there are more rows; where few would do, fewer rows of more steps. A run
+    that ends early, or a plan that cannot shrink, leaves another identity on the same device something to be paid for.
 
     Args:
         mtops: measured rate, 10^9 operations a second.
-        compute: m, n, target and bounds.
+        compute: n, target, bounds of m and of steps.
 
     Returns:
-        Steps in [steps, max_steps], rounded down before clamping.
+        (m, steps): the usual m doubled or halved as often as needed, in [min_m, max_m]; steps in [steps, max_steps],
+        rounded down before clamping.
 
     Source: compute-proof.md, Timeline of one window; inverse of `swarm_chain.core.compute.mtops`.
     """
-    steps = mtops * OPS_PER_MTOPS_MS * compute.target_ms // (2 * compute.m * compute.n * compute.n)
-    return max(compute.steps, min(steps, compute.max_steps))
+    products = mtops * OPS_PER_MTOPS_MS * compute.target_ms // (2 * compute.n * compute.n)
+    m = compute.m
+    while products > m * compute.max_steps and m < compute.max_m:
+        m *= 2
+    while products < m * compute.first_steps and m > compute.min_m:
+        m //= 2
+    return m, max(compute.steps, min(products // m, compute.max_steps))
 
 
 def next_plans(
@@ -41,13 +50,15 @@ def next_plans(
     Returns:
         Plans ordered by node bytes, then device.
     """
-    steps = {(p.node, p.device): p.steps for p in previous if (p.m, p.n) == (compute.m, compute.n)}
-    sizes = {mtops: planned_steps(mtops, compute) for mtops in set(capacities.values())}
-    steps |= {device: sizes[mtops] for device, mtops in capacities.items()}
+    runs = {(p.node, p.device): (p.m, p.steps) for p in previous if _fits(p, compute)}
+    sizes = {mtops: planned_run(mtops, compute) for mtops in set(capacities.values())}
+    runs |= {device: sizes[mtops] for device, mtops in capacities.items()}
     live = set(nodes)
-    owed = [(*device, count) for device, count in steps.items() if device[0] in live]
+    owed = [(*device, *run) for device, run in runs.items() if device[0] in live]
     owed.sort(key=itemgetter(1))
     owed.sort(key=lambda one: one[0].lower())  # lower-case hex stands in the order of the bytes
-    return tuple(
-        [Plan(node=node, device=device, m=compute.m, n=compute.n, steps=count) for node, device, count in owed]
-    )
+    return tuple([Plan(node=node, device=device, m=m, n=compute.n, steps=steps) for node, device, m, steps in owed])
+
+
+def _fits(plan: Plan, compute: ComputeParams) -> bool:
+    return plan.n == compute.n and compute.min_m <= plan.m <= compute.max_m

@@ -4,6 +4,7 @@ import tomllib
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, TypeVar, cast
 
+from swarm_chain.core.compute import MAX_M, MIN_SIZE
 from swarm_chain.core.economics import (
     ClassLevels,
     MaintenanceParams,
@@ -43,6 +44,8 @@ class ComputeParams:
     """Shape, plan and times of a compute window (compute-proof.md)."""
 
     m: int
+    min_m: int
+    max_m: int
     n: int
     steps: int
     first_steps: int
@@ -208,6 +211,7 @@ def _check(params: Params) -> None:
         < 2 * params.governance.quorum
         <= 2 * params.governance.members,
         "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
+        "rows must be powers of two that ascend, and n another": _are_sizes(params.compute),
         **memory_rules(params.memory),
         **network_rules(params.network, params.compute.open_for),
         **reward_rules(params.rewards),
@@ -226,6 +230,12 @@ def _check(params: Params) -> None:
     if broken:
         raise InvalidInputError(f"params {params.name}: {'; '.join(broken)}")
     check_windows(params)
+
+
+def _are_sizes(compute: ComputeParams) -> bool:
+    sizes = (compute.min_m, compute.m, compute.max_m)
+    powers = all(size.bit_count() == 1 for size in (*sizes, compute.n))
+    return powers and MIN_SIZE <= min(sizes) and tuple(sorted(sizes)) == sizes and max(sizes) <= MAX_M
 
 
 def _texts(value: Any) -> Any:
