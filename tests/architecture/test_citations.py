@@ -8,7 +8,9 @@ from tests.architecture import citations
 from tests.architecture.tree import ROOT, solidity_files
 
 INVARIANTS = ROOT / "docs" / "invariants.md"
-PAGES = [page for page in (INVARIANTS, ROOT / "docs" / "bug-classes.md") if page.is_file()]
+PAGES = [
+    page for page in (INVARIANTS, ROOT / "docs" / "bug-classes.md", ROOT / "docs" / "attacks.md") if page.is_file()
+]
 NUMBERS = range(1, 50)
 
 CONTRACT_TESTS = {
