@@ -1,4 +1,4 @@
-"""Judging an audit of training against training it: seconds of both at mainnet's sizes, and the share of segments replayed.
+"""Judging an audit of training against training it, at a small claim and at that of one core: seconds of both, mainnet's sizes.
 
 The baseline is what an honest device of one worker does for the same answer; the goal is what a member may cost beside it.
 """
@@ -53,23 +53,28 @@ def audit(claim: int, trainee: Trainee) -> Audit:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--claim", type=int, default=6000, help="samples/s")
+    parser.add_argument("--claims", type=int, nargs="+", default=[3000, 12_000], help="samples/s")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    work = planned_work(PARAMS.training, options.claim)
+    print_report("training", [one for claim in options.claims for one in measured(claim, options.rounds)])
+
+
+def measured(rate: int, rounds: int) -> list[Result]:
+    """Figures of an audit in which so many samples/s are claimed."""
+    work = planned_work(PARAMS.training, rate)
     minimal = network_of(FakeChain().deployment, load_params("minimal"), Timestamp(0))
     auditor = TrainingAuditor(replace(minimal, params=PARAMS), replay_segment)
     with TemporaryDirectory() as folder:
-        claim = TrainingClaim(node=NODE, rate=options.claim, params=PARAMS.training, folder=Path(folder))
+        claim = TrainingClaim(node=NODE, rate=rate, params=PARAMS.training, folder=Path(folder))
         trainee = Trainee(claim, OneTrainer())
-        answered = audit(options.claim, trainee)
+        answered = audit(rate, trainee)
         assert auditor.judge([answered])[0].outcome is Outcome.PASSED, "an honest answer does not pass"
         training, judging = seconds_of(
-            lambda: trainee.answer(QUESTION), lambda: auditor.judge([answered]), rounds=options.rounds
+            lambda: trainee.answer(QUESTION), lambda: auditor.judge([answered]), rounds=rounds
         )
-    drawn, rate = PARAMS.training.draws, work.runs * PARAMS.training.run_samples / median(training)
+    drawn, trained = PARAMS.training.draws, work.runs * PARAMS.training.run_samples / median(training)
     results = [
-        Result(name="samples trained", value=rate, unit="samples/s"),
+        Result(name="samples trained", value=trained, unit="samples/s"),
         Result(
             name="judging over training",
             value=median(judging),
@@ -83,7 +88,7 @@ def main() -> None:
         ),
         Result(name="openings", value=len(answered.openings or b""), unit="bytes", goal=2**20),
     ]
-    print_report("training", results)
+    return [replace(one, name=f"{one.name}, claim {rate}") for one in results]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The clock of a member: its entries, none of which ever runs twice at once or catches up on what it missed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import structlog
@@ -24,8 +24,6 @@ from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
 
-OWN_THREADS = 9
-
 log = structlog.get_logger()
 
 
@@ -39,31 +37,34 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
     Returns:
         The running scheduler; `shutdown()` waits for the ticks under way.
     """
-    peers = member.exchange.peers
+    entries = tuple(_entries(member, poll_ms))
     scheduler = BackgroundScheduler(
-        executors={"default": ThreadPoolExecutor(OWN_THREADS + len(peers))},
+        executors={"default": ThreadPoolExecutor(len(entries))},
         job_defaults={"max_instances": 1, "coalesce": True, "misfire_grace_time": 60},
         timezone="UTC",
     )
-    entries: list[tuple[str, Entry, int]] = [
-        ("keep_lease", keep_lease, member.keeper.look_ms),
-        ("follow", follow, poll_ms),
-        ("work", work, poll_ms),
-        ("judge_jobs", judge_jobs, 4 * poll_ms),
-        ("judge_answers", judge_answers, 2 * poll_ms),
-        ("probe_nodes", probe_nodes, 2 * poll_ms),
-        ("roll_call", roll_call, _roll_call_ms(member)),
-    ]
-    if peers:
-        entries += [("plan_exchange", plan_exchange, poll_ms), ("catch_up", catch_up, 4 * poll_ms)]
-    # Each in a thread of its own: one that hangs must not keep this member from hearing the others.
-    entries += [
-        (f"ask_peer {number} {peer.name}", partial(ask_peer, peer), 3 * poll_ms) for number, peer in enumerate(peers)
-    ]
     for name, entry, every_ms in entries:
         scheduler.add_job(_guarded, "interval", args=(name, entry, member), seconds=every_ms / 1000, id=name, name=name)
     scheduler.start()
     return scheduler
+
+
+def _entries(member: Member, poll_ms: int) -> Iterator[tuple[str, Entry, int]]:
+    """Name, work and ms between two ticks of every entry; each has a thread of its own, so that none waits for another."""
+    yield "keep_lease", keep_lease, member.keeper.look_ms
+    yield "follow", follow, poll_ms
+    yield "work", work, poll_ms
+    yield "judge_jobs", judge_jobs, 4 * poll_ms
+    for category in member.auditors:
+        yield f"judge_{category}", partial(judge_answers, category), 2 * poll_ms
+    yield "probe_nodes", probe_nodes, 2 * poll_ms
+    yield "roll_call", roll_call, _roll_call_ms(member)
+    peers = member.exchange.peers
+    if peers:
+        yield "plan_exchange", plan_exchange, poll_ms
+        yield "catch_up", catch_up, 4 * poll_ms
+    for number, peer in enumerate(peers):
+        yield f"ask_peer {number} {peer.name}", partial(ask_peer, peer), 3 * poll_ms
 
 
 def _roll_call_ms(member: Member) -> int:

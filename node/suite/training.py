@@ -1,9 +1,10 @@
-"""What this machine trains: samples a second of each reference model, and what it may claim of an audit."""
+"""What this machine trains: samples a second of each reference model, and what it may claim of an audit, how it scales."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
 from node.suite.metrics import Bench, Metric, per_second
+from node.suite.scaling import scaling_metrics
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.training import TrainingParams
 from swarm_chain.core.units import ZERO_ADDRESS
@@ -41,14 +42,7 @@ def training_metrics(bench: Bench) -> Iterator[Metric]:
         measured_by=BY,
         value=per_second(len(MODELS) * _samples(params), sum(elapsed)),
     )
-    yield Metric(
-        category="training",
-        name="scaling efficiency",
-        unit="bps",
-        method="throughput on k workers over k times that on one",
-        measured_by=BY,
-        problem="training on several workers is not built",
-    )
+    yield from scaling_metrics(bench)
 
 
 def _segment_ns(bench: Bench, params: TrainingParams, run: int) -> tuple[int, int]:

@@ -58,6 +58,7 @@ def _training(grounds: Grounds) -> Auditor:
         limit_ms=training.limit_ms,
         has_openings=True,
         judge=training.judge,
+        together=1,
         slot_ms=params.target_ms + params.answer_ms,
     )
 

@@ -1,6 +1,6 @@
 """Audits: this member asks one device alone, right after a window closed, when all devices are asked at once.
 
-    take_request --nonce, clock--> take_answer --draw--> take_openings --> judge_audits --> audit_measurements
+    take_request --nonce, clock--> take_answer --draw--> take_openings --> judge_category --> audit_measurements
 
 A device that proves memory or storage for two nodes would have to do so in the same seconds; what it proved counts as the
 least of all windows of the epoch, so that it has to have it all the time. Source: docs/spec/audits.md.
@@ -50,14 +50,16 @@ class Auditor:
     given their nonces in one moment, another one by each member, that many ms after the member's before it: a device that
     stands for several has to do the work of all of them in the time of one. `limit_ms` is how long it may take for a claim,
     or InvalidInputError if nobody may claim so much; `has_openings` says whether the member draws from an answer; `judge`
-    is pure and gives a finding on each of many audits, whatever devices sent; `admit` refuses
-    a signed request whose claim is not what this member knows of the node.
+    is pure and gives a finding on each of up to `together` audits, whatever devices sent: one at a time where each takes
+    seconds, so that what is found is kept before the next; `admit` refuses a signed request whose claim is not what this
+    member knows of the node.
     """
 
     ask_for: int
     limit_ms: Callable[[int], int]
     has_openings: bool
     judge: Callable[[Sequence[Audit]], tuple[AuditFinding, ...]]
+    together: int = JUDGED_AT_ONCE
     slot_ms: int = 0
     admit: Callable[[AuditRequest], None] = lambda _request: None
 
@@ -167,21 +169,30 @@ def take_openings(auditing: Auditing, wanted: Hash32, openings: bytes) -> None:
 
 
 def judge_audits(auditing: Auditing) -> tuple[tuple[Audit, AuditFinding], ...]:
-    """Judges what was answered and, where something was drawn, opened; a judge that stumbles over an answer fails it.
+    """Judges one category after the other; a running member gives each a thread of its own.
 
     Returns:
         What was judged now.
     """
-    engine = auditing.desk.engine
-    closed = [category for category, auditor in auditing.auditors.items() if not auditor.has_openings]
-    waiting = store.unjudged(engine, closed, JUDGED_AT_ONCE)
-    judged: list[tuple[Audit, AuditFinding]] = []
-    for category, auditor in auditing.auditors.items():
-        together = [audit for audit in waiting if audit.category is category]
-        judged += _judged(auditor, together) if together else ()
-    for audit, found in judged:
-        store.keep_finding(engine, audit.audit_id, found)
-    return tuple(judged)
+    return tuple(judged for category in auditing.auditors for judged in judge_category(auditing, category))
+
+
+def judge_category(auditing: Auditing, category: Category) -> Iterator[tuple[Audit, AuditFinding]]:
+    """Judges what was answered and, where something was drawn, opened; a judge that stumbles over an answer fails it.
+
+    Args:
+        auditing: the member.
+        category: one that it audits.
+
+    Yields:
+        What was judged now, each finding once it is kept: what was found survives whatever comes next.
+    """
+    engine, auditor = auditing.desk.engine, auditing.auditors[category]
+    waiting = store.unjudged(engine, category, JUDGED_AT_ONCE, opened=auditor.has_openings)
+    for first in range(0, len(waiting), auditor.together):
+        for audit, found in _judged(auditor, waiting[first : first + auditor.together]):
+            store.keep_finding(engine, audit.audit_id, found)
+            yield audit, found
 
 
 def audit_measurements(

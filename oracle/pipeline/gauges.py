@@ -4,6 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from oracle.model import Network
 from oracle.pipeline.sight import Sight
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Address, Timestamp, Wei
 
 
@@ -79,7 +80,7 @@ class TxMetrics:
 
 
 class IntakeMetrics:
-    """What came in from nodes, ticks that ended well, and reports the chain's limits refused."""
+    """What came in from nodes and made a judge stumble, ticks that ended well, and reports the chain's limits refused."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._evidence = Counter(
@@ -89,10 +90,19 @@ class IntakeMetrics:
         self._success = Gauge(
             "swarm_last_success_seconds", "Unix time a tick last ended well", ["entry"], registry=registry
         )
+        self._crashes = Counter(
+            "swarm_audit_crashes", "Answers to audits that a judge stumbled over", ["category"], registry=registry
+        )
+        for category in Category:
+            self._crashes.labels(category)  # at zero from the start, so that the first one is an increase
 
     def took(self, kind: str, outcome: str) -> None:
         """Counts a message: "accepted", or the code of its refusal."""
         self._evidence.labels(kind, outcome).inc()
+
+    def stumbled(self, category: Category) -> None:
+        """Counts an answer to an audit that the judge crashed on."""
+        self._crashes.labels(category).inc()
 
     def limit_met(self, limit: str) -> None:
         """Counts a report that a limit of the chain refused."""

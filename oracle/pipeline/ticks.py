@@ -10,7 +10,7 @@ from oracle.consensus.views import Action, Wait
 from oracle.consensus.windows import takes_evidence
 from oracle.judge.liveness import is_present
 from oracle.pipeline.actions import perform
-from oracle.pipeline.audits import judge_audits
+from oracle.pipeline.audits import CRASHED, judge_category
 from oracle.pipeline.backlog import bring_forward
 from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.exchange import Wanted
@@ -23,7 +23,7 @@ from oracle.pipeline.sight import Sight
 from oracle.store import documents, evidence, liveness
 from oracle.store.outbox import was_signed
 from swarm_chain.core.encoding import sha256_digest
-from swarm_chain.core.kinds import WindowState
+from swarm_chain.core.kinds import Category, WindowState
 
 log = structlog.get_logger()
 
@@ -123,11 +123,13 @@ def judge_jobs(member: Member) -> None:
         member.metrics.judged(finding.outcome.value, finding.reason)
 
 
-def judge_answers(member: Member) -> None:
-    """Judges what devices answered to audits; slow too."""
+def judge_answers(category: Category, member: Member) -> None:
+    """Judges what devices answered to audits of a category; each has an entry of its own, for training takes minutes."""
     if not member.keeper.holds:
         return
-    for audit, found in judge_audits(member.auditing):
+    for audit, found in judge_category(member.auditing, category):
+        if found.reason == CRASHED:
+            member.metrics.intake.stumbled(category)
         log.info(
             "audit_judged",
             node=audit.node,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Engine, Row, and_, or_, select, update
+from sqlalchemy import Engine, Row, and_, select, update
 
 from oracle.store.engine import insert_new, writing
 from oracle.store.evidence import Instant
@@ -104,19 +104,19 @@ def keep_finding(engine: Engine, audit_id: Hash32, finding: AuditFinding) -> Non
     _change(engine, audit_id, audits.c.outcome.is_(None), values)
 
 
-def unjudged(engine: Engine, without_openings: Iterable[Category], most: int) -> tuple[Audit, ...]:
-    """Audits that can be judged and are not, the oldest windows first.
+def unjudged(engine: Engine, category: Category, most: int, *, opened: bool) -> tuple[Audit, ...]:
+    """Audits of a category that can be judged and are not, the oldest windows first.
 
     Args:
         engine: the store.
-        without_openings: categories in which the answer is all there is.
+        category: the category.
         most: how many at most.
+        opened: only those that were opened; else the answer is all there is.
     """
-    complete = or_(
-        audits.c.openings.is_not(None), audits.c.category.in_([category.value for category in without_openings])
-    )
-    query = select(audits).where(and_(audits.c.root.is_not(None), audits.c.outcome.is_(None), complete))
-    ordered = query.order_by(audits.c.window_id, audits.c.audit_id).limit(most)
+    t = audits.c
+    last = t.openings if opened else t.root
+    query = select(audits).where(and_(t.category == category.value, last.is_not(None), t.outcome.is_(None)))
+    ordered = query.order_by(t.window_id, t.audit_id).limit(most)
     with engine.connect() as connection:
         return tuple(_audit(row) for row in connection.execute(ordered))
 

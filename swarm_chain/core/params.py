@@ -235,7 +235,7 @@ def _check(params: Params) -> None:
 def _are_sizes(compute: ComputeParams) -> bool:
     sizes = (compute.min_m, compute.m, compute.max_m)
     powers = all(size.bit_count() == 1 for size in (*sizes, compute.n))
-    return powers and MIN_SIZE <= min(sizes) and tuple(sorted(sizes)) == sizes and max(sizes) <= MAX_M
+    return powers and min(sizes) >= MIN_SIZE and tuple(sorted(sizes)) == sizes and max(sizes) <= MAX_M
 
 
 def _texts(value: Any) -> Any:

@@ -8,7 +8,7 @@ instead of finding a difference.
 """
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
@@ -29,6 +29,7 @@ from swarm_chain.reference.spec import TrainSpec
 if TYPE_CHECKING:
     from torch import Tensor
 
+Gradient = Callable[[TrainSpec, "Tensor", int], "tuple[Tensor, Tensor]"]
 BETA_1, BETA_2, EPSILON = 0.9, 0.99, 1e-8
 
 
@@ -45,13 +46,32 @@ def initial_checkpoint(spec: TrainSpec) -> bytes:
     return first_checkpoint(spec, machine_kind())
 
 
-def run_segment(spec: TrainSpec, content: bytes, index: int) -> bytes:
+def batch_gradient(spec: TrainSpec, flat: "Tensor", batch: int) -> "tuple[Tensor, Tensor]":
+    """Loss of one batch and its gradient.
+
+    Args:
+        spec: the run.
+        flat: (p,) float32 parameters that want a gradient.
+        batch: number of the batch, >= 0.
+
+    Returns:
+        () float32, nats, and (p,) float32.
+    """
+    import torch
+
+    loss = mean_loss(spec, flat, torch.from_numpy(train_batch(spec, batch)))
+    (gradient,) = torch.autograd.grad(loss, flat)
+    return loss.detach(), gradient
+
+
+def run_segment(spec: TrainSpec, content: bytes, index: int, gradient_of: Gradient = batch_gradient) -> bytes:
     """Train one segment.
 
     Args:
         spec: the run.
         content: checkpoint `index`, as `initial_checkpoint` or `run_segment` wrote it.
         index: number of the segment, in [0, spec.segments).
+        gradient_of: loss and gradient of a step; of one batch, unless several processes train together.
 
     Returns:
         Content of checkpoint `index` + 1.
@@ -66,7 +86,7 @@ def run_segment(spec: TrainSpec, content: bytes, index: int) -> bytes:
     _require_start(spec, start, index)
     first = index * spec.segment_steps
     with _pinned():
-        state, loss = _run_steps(spec, start.state, range(first, first + spec.segment_steps))
+        state, loss = _run_steps(spec, start.state, range(first, first + spec.segment_steps), gradient_of)
     if not (np.isfinite(state).all() and isfinite(loss)):
         raise InvalidInputError(
             f"training diverged in segment {index}", fix="lower learning_rate_micro", code="diverged"
@@ -136,15 +156,16 @@ def _require_start(spec: TrainSpec, start: Checkpoint, index: int) -> None:
         )
 
 
-def _run_steps(spec: TrainSpec, state: NDArray[np.float32], steps: range) -> tuple[NDArray[np.float32], float]:
+def _run_steps(
+    spec: TrainSpec, state: NDArray[np.float32], steps: range, gradient_of: Gradient
+) -> tuple[NDArray[np.float32], float]:
     import torch
 
     copies = [torch.from_numpy(row.astype(np.float32)) for row in state]
     loss = torch.zeros(())
     for step in steps:
         flat = copies[0].requires_grad_()
-        loss = mean_loss(spec, flat, torch.from_numpy(train_batch(spec, step)))
-        (gradient,) = torch.autograd.grad(loss, flat)
+        loss, gradient = gradient_of(spec, flat, step)
         with torch.no_grad():
             copies = _adam(spec, copies, gradient, step + 1)
     return np.stack([copy.detach().numpy() for copy in copies]), loss.item()

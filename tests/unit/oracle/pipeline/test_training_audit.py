@@ -1,5 +1,6 @@
 """Training, from the node's runs over the member's HTTP and its worker to the observation, at the minimal preset's sizes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,11 +9,17 @@ from node.audits.exchange import run_audit
 from node.audits.training import OneTrainer, Trainee, TrainingClaim
 from node.model import AuditKey
 from node.ports import AuditQuestion
-from oracle.pipeline.audits import audit_measurements, judge_audits
+from oracle.pipeline.auditors import Grounds, auditors_of
+from oracle.pipeline.audits import CRASHED, audit_measurements
+from oracle.pipeline.member import Member, Replays
+from oracle.pipeline.replay_process import replay_segment
+from oracle.pipeline.ticks import judge_answers
+from oracle.store.audits import audits_of
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import SwarmError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.training import MAX_OPENED_BYTES, planned_work
+from swarm_chain.core.units import Hash32
 from swarm_chain.params import load_params
 from swarm_chain.reference.audited import TrainingQuestion, audited_spec
 from swarm_chain.reference.spec import MODELS
@@ -23,8 +30,30 @@ from tests.unit.oracle.pipeline.test_memory_audit import InProcess
 RATE = 128  # a transformer and an mlp
 
 
-def measured(world: MemberWorld, trainee: Trainee, slow_ms: int) -> tuple[int, str]:
-    """Samples/s a member measures of a node in an epoch of one audited window, and what the judge said."""
+class InThisProcess:
+    """Replays without a worker, which takes seconds to start; with a fault in it, if one is given."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self._fault = fault
+
+    def replay(self, spec: bytes, start: bytes, segment: int) -> Hash32:
+        """Content hash of the checkpoint at the end of a segment."""
+        if self._fault is not None:
+            raise self._fault
+        return replay_segment(spec, start, segment)
+
+    def close(self) -> None:
+        """Nothing is to be ended."""
+
+
+def measured(world: MemberWorld, trainee: Trainee, slow_ms: int, replays: Replays | None = None) -> tuple[int, str]:
+    """Samples/s a member measures of a node in an epoch of one audited window, and what the judge said.
+
+    Args:
+        world: the member; replays in its worker if it is given no other `replays`.
+        trainee: the node's.
+        slow_ms: how long the answer takes.
+    """
     epoch = world.epoch
     world.close(world.open(0))
     trainee.prepare(epoch, keccak(b"seed"), 0)
@@ -33,13 +62,28 @@ def measured(world: MemberWorld, trainee: Trainee, slow_ms: int) -> tuple[int, s
     key = AuditKey(window_id=window, device=0, category=Category.TRAINING, member="this one")
     run_audit(key, InProcess(world, slow_ms), trainee, ALICE, world.domain)
     world.draw(window)
+    member = world.member if replays is None else with_replays(world, replays)
     try:
-        ((_, found),) = judge_audits(world.member.auditing)
+        judge_answers(Category.TRAINING, member)
     finally:
-        world.member.replays.close()
-    (one,) = audit_measurements(world.network, world.member.follower.sight.state, world.member.auditing, epoch)
+        member.replays.close()
+    (one,) = audit_measurements(world.network, member.follower.sight.state, member.auditing, epoch)
     assert (one.node, one.category) == (ALICE.address, Category.TRAINING)
-    return one.units or 0, found.reason
+    (kept,) = audits_of(world.engine, ALICE.address, 9)
+    return one.units or 0, kept.reason
+
+
+def with_replays(world: MemberWorld, replays: Replays) -> Member:
+    """The member of a world with others that replay for it."""
+    member = world.member
+    grounds = Grounds(
+        network=member.network,
+        sight=lambda: member.follower.sight,
+        engine=member.engine,
+        replays=replays,
+        volumes=member.volumes,
+    )
+    return replace(member, replays=replays, auditors=auditors_of(grounds))
 
 
 def claim_in(folder: Path) -> TrainingClaim:
@@ -57,7 +101,18 @@ def test_training_when_done_then_the_rate_is_measured_and_nothing_stays_on_disk(
 
 
 def test_training_when_every_second_segment_is_made_up_then_nothing(world: MemberWorld, tmp_path: Path) -> None:
-    assert measured(world, HalfTrainee(claim_in(tmp_path)), 1) == (0, "false_segment")
+    assert measured(world, HalfTrainee(claim_in(tmp_path)), 1, InThisProcess()) == (0, "false_segment")
+
+
+def test_judge_when_it_crashes_over_honest_training_then_rejected_and_the_alert_has_its_metric(
+    world: MemberWorld, tmp_path: Path
+) -> None:
+    trainee = Trainee(claim_in(tmp_path), OneTrainer())
+
+    assert measured(world, trainee, 1, InThisProcess(ZeroDivisionError())) == (0, CRASHED)
+
+    crashes = world.member.metrics.registry.get_sample_value("swarm_audit_crashes_total", {"category": "training"})
+    assert crashes == 1
 
 
 def test_openings_when_they_are_of_another_question_then_the_device_says_they_are_gone(tmp_path: Path) -> None:
