@@ -15,6 +15,7 @@ from oracle.pipeline.ticks import (
     judge_answers,
     judge_jobs,
     keep_lease,
+    ping_nodes,
     plan_exchange,
     probe_nodes,
     roll_call,
@@ -24,7 +25,7 @@ from swarm_chain.core.errors import SwarmError
 
 Entry = Callable[[Member], None]
 
-OWN_THREADS = 9
+OWN_THREADS = 10
 
 log = structlog.get_logger()
 
@@ -52,6 +53,7 @@ def start_cron(member: Member, poll_ms: int) -> BackgroundScheduler:
         ("judge_jobs", judge_jobs, 4 * poll_ms),
         ("judge_answers", judge_answers, 2 * poll_ms),
         ("probe_nodes", probe_nodes, 2 * poll_ms),
+        ("ping_nodes", ping_nodes, 2 * poll_ms),
         ("roll_call", roll_call, _roll_call_ms(member)),
     ]
     if peers:

@@ -16,6 +16,7 @@ from swarm_chain.core.economics import (
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
+from swarm_chain.core.link_params import LinkParams, link_rules
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
 from swarm_chain.core.network import NetworkParams, network_rules
 from swarm_chain.core.serving import ServingParams, serving_rules
@@ -141,6 +142,7 @@ class Params:
     storage: StorageParams
     training: TrainingParams
     network: NetworkParams
+    links: LinkParams
     serving: ServingParams
     escrow: EscrowParams
     token: TokenParams
@@ -210,6 +212,7 @@ def _check(params: Params) -> None:
         "steps must ascend": 0 < params.compute.steps <= params.compute.first_steps <= params.compute.max_steps,
         **memory_rules(params.memory),
         **network_rules(params.network, params.compute.open_for),
+        **link_rules(params.links),
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
         **storage_rules(params.storage),
