@@ -15,6 +15,7 @@ from node.audits import duties as audit_duties
 from node.chain_watch import ChainWatch
 from node.court import duties as court_duties
 from node.jobs import duties as job_duties
+from node.links import duties as link_duties
 from node.memory import ChainSight, Memory
 from node.model import (
     AcceptJob,
@@ -27,6 +28,7 @@ from node.model import (
     FetchPlans,
     ForgetHeads,
     KeepEpochProof,
+    MeasureLinks,
     OfferServing,
     Own,
     PrepareClaim,
@@ -73,6 +75,7 @@ PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     PrepareClaim: audit_duties.start_audit,
     StartAudit: audit_duties.start_audit,
     OfferServing: serving_duties.offer_serving,
+    MeasureLinks: link_duties.measure_links,
     AcceptJob: job_duties.accept_job,
     RunJob: job_duties.run_job,
     CompleteJob: job_duties.complete_job,
@@ -206,6 +209,9 @@ class Agent:
             auditing=tools.audits.busy,
             serves=tools.serving is not None,
             offered=frozenset(memory.offered),
+            links=tools.links is not None,
+            linking=tools.links is not None and tools.links.busy,
+            linked=frozenset() if tools.links is None else tools.links.finished(),
             draining=memory.draining,
         )
 

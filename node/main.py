@@ -18,6 +18,7 @@ from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
 from node.config import NodeSettings, prepare_ray_environment, read_private
 from node.jobs.runner import RayJobRunner, RunnerOptions
+from node.links.runner import Links, started_links
 from node.logs import configure_logs
 from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, JsonHttp
 from node.ports import Auditee, Devices, RowTracer
@@ -55,6 +56,7 @@ class Parts:
     tracer: RowTracer
     auditees: Mapping[Category, Auditee] = field(default_factory=dict)
     serving: Serving | None = None
+    links: Links | None = None
 
 
 Wrap = Callable[[Parts], Parts]
@@ -86,6 +88,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
             tracer=row_tracer(settings),
             auditees=auditees(claim_grounds(settings, signer)),
             serving=started_serving(claim_grounds(settings, signer), stack),
+            links=started_links(claim_grounds(settings, signer), stack),
         )
         parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
@@ -123,6 +126,7 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             home=settings.folder,
             reserve_wei=Wei(settings.reserve_wei),
             serving=parts.serving,
+            links=parts.links,
         )
         first_block = first_block_of(chain, deployment.block, settings.lookback_blocks, tools.params.compute_court)
         yield Agent(tools, first_block=first_block, poll_ms=settings.poll_ms)

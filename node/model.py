@@ -185,6 +185,9 @@ class Own:
     auditing: frozenset[ClaimKey | AuditKey] = frozenset()
     serves: bool = False
     offered: frozenset[tuple[EpochNumber, str]] = frozenset()
+    links: bool = False
+    linking: bool = False
+    linked: frozenset[EpochNumber] = frozenset()
     draining: bool = False
 
 
@@ -255,6 +258,14 @@ class PrepareClaim:
 
     key: ClaimKey
     epoch_seed: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureLinks:
+    """Say where this node answers pings in the next epoch; with `pings`, measure the links of this one too."""
+
+    epoch: EpochNumber
+    pings: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,6 +367,7 @@ Action = (
     | StartAudit
     | PrepareClaim
     | OfferServing
+    | MeasureLinks
     | ForgetHeads
     | KeepEpochProof
     | AcceptJob

@@ -6,6 +6,7 @@ from dataclasses import replace
 from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
 from node.jobs.board import job_steps
+from node.links.board import link_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
 from node.serving.board import serving_steps
 from node.windows import owed_windows, window_steps
@@ -33,6 +34,7 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
         *window_steps(view, own),
         *audit_steps(view, own, params),
         *serving_steps(view, own),
+        *link_steps(view, own),
         *court_steps(view, own, params),
         *job_steps(view, own),
         *_proofs(view, own),

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import structlog
 
+from node.links.runner import Links
 from node.ports import Audits, Devices, JobRunner, OracleAudits, OracleInbox, OracleReader, RowTracer
 from node.serving.offers import Serving
 from node.transactions import Outbox
@@ -35,7 +36,7 @@ class Member:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused,
-    `serving` if nothing is served.
+    `serving` if nothing is served, `links` if they are not measured.
 
     `reserve_wei` is what the node key should hold of the native coin to pay for a defence.
     """
@@ -55,6 +56,7 @@ class Tools:
     home: Path
     reserve_wei: Wei
     serving: Serving | None = None
+    links: Links | None = None
 
     @property
     def node(self) -> Address:

@@ -15,6 +15,7 @@ from oracle.pipeline.ticks import (
     judge_answers,
     judge_jobs,
     keep_lease,
+    ping_nodes,
     plan_exchange,
     probe_nodes,
     roll_call,
@@ -58,6 +59,7 @@ def _entries(member: Member, poll_ms: int) -> Iterator[tuple[str, Entry, int]]:
     for category in member.auditors:
         yield f"judge_{category}", partial(judge_answers, category), 2 * poll_ms
     yield "probe_nodes", probe_nodes, 2 * poll_ms
+    yield "ping_nodes", ping_nodes, 2 * poll_ms
     yield "roll_call", roll_call, _roll_call_ms(member)
     peers = member.exchange.peers
     if peers:

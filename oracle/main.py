@@ -45,6 +45,7 @@ from oracle.store.volumes import any_volume
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import ChainConnection
 from swarm_chain.adapters.panel import Dissent
+from swarm_chain.adapters.pinger import ping
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.rowchain import Compute, NumpyCompute
@@ -259,6 +260,7 @@ def _member(connection: Connection, network: Network, engine: Engine, replays: R
             Grounds(network=network, sight=lambda: follower.sight, engine=engine, replays=replays, volumes=volumes)
         ),
         prober=parts.prober,
+        pinger=ping,
         signer=signer,
         sender=sender,
     )

@@ -12,6 +12,7 @@ from oracle.api.counting import CountedMessages
 from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
 from oracle.api.limits import BodyLimits
+from oracle.api.links import link_routes
 from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
 from oracle.api.public import epoch_routes, public_routes
@@ -68,6 +69,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(volume_routes(member.volumes, rates.blocks, member.keeper.require))
     app.include_router(transfer_routes(member.auditing, rates.nodes))
     app.include_router(serving_routes(member.probing, rates.nodes))
+    app.include_router(link_routes(member.linking, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(class_routes(member, rates))
     app.include_router(epoch_routes(member, rates))

@@ -10,6 +10,7 @@ from typing import TypeVar
 from oracle.economy import Service
 from oracle.model import Measurement
 from oracle.pipeline.audits import audit_measurements
+from oracle.pipeline.links import link_measurements
 from oracle.pipeline.member import Member
 from oracle.pipeline.probes import probe_measurements
 from oracle.pipeline.sight import Sight
@@ -42,6 +43,7 @@ def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
 def _sources(member: Member, sight: Sight, epoch: EpochNumber) -> Iterator[tuple[Measurement, ...]]:
     yield audit_measurements(member.network, sight.state, member.auditing, epoch)
     yield probe_measurements(member.probing, epoch)
+    yield link_measurements(member.linking, sight, epoch)
 
 
 def _both(first: Measurement, second: Measurement) -> Measurement:

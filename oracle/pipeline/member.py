@@ -15,6 +15,7 @@ from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import Exchange
 from oracle.pipeline.follow import Follower
 from oracle.pipeline.lease import LeaseKeeper
+from oracle.pipeline.links import Linking, Pinger
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.probe_process import Prober
 from oracle.pipeline.probes import Probing
@@ -71,6 +72,7 @@ class Member:
     outcomes: dict[Hash32, tuple[OpenOutcome, ...]] = field(default_factory=dict)  # of accepted roots, by manifest
     auditors: Mapping[Category, Auditor] = field(default_factory=dict)  # a category without one is not audited here
     prober: Prober | None = None  # what probes serving endpoints
+    pinger: Pinger | None = None  # what pings nodes on the ring
     kept_roots: set[Hash32] = field(default_factory=set)  # manifests of accepted reports found in the store
     foreign_votes: set[EpochNumber] = field(default_factory=set)  # with a vote of this key that the outbox lacks
 
@@ -88,3 +90,8 @@ class Member:
     def probing(self) -> Probing:
         """What its probes need."""
         return Probing(desk=self.desk, member=self.address, entropy=self.entropy, prober=self.prober)
+
+    @property
+    def linking(self) -> Linking:
+        """What links need."""
+        return Linking(desk=self.desk, signer=self.signer, pinger=self.pinger)

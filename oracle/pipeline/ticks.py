@@ -14,6 +14,7 @@ from oracle.pipeline.audits import CRASHED, judge_category
 from oracle.pipeline.backlog import bring_forward
 from oracle.pipeline.catch_up import fetch, lacking
 from oracle.pipeline.exchange import Wanted
+from oracle.pipeline.links import ping_due
 from oracle.pipeline.member import Member
 from oracle.pipeline.own import cycle_view, own_view
 from oracle.pipeline.peers import Peer
@@ -158,6 +159,14 @@ def probe_nodes(member: Member) -> None:
             units=found.units,
             p95_us=found.p95_us,
         )
+
+
+def ping_nodes(member: Member) -> None:
+    """Measures this member's own way to nodes that peers ping."""
+    if not member.keeper.holds:
+        return
+    for node, rtt_us in ping_due(member.linking).items():
+        log.info("node_pinged", node=node, rtt_us=rtt_us)
 
 
 def roll_call(member: Member) -> None:

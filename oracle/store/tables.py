@@ -176,6 +176,42 @@ probes = Table(
     Column("ttft_us", BigInteger),
 )
 
+link_endpoints = Table(
+    "link_endpoints",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("host", String(39), nullable=False),  # literal address
+    Column("port", Integer, nullable=False),
+    Column("issued_at", BigInteger, nullable=False),  # chain time; the latest endpoint counts
+    Column("signature", LargeBinary, nullable=False),
+    Column("provider_id", BigInteger, nullable=False),  # at that time
+    Column("region", LargeBinary, nullable=False),  # as well
+)
+
+link_reports = Table(
+    "link_reports",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("first", ADDRESS, primary_key=True),
+    Column("second", ADDRESS, primary_key=True),
+    Column("digest", HASH, primary_key=True),  # struct hash: two of a pair contradict each other
+    Column("rtt_us", BigInteger, nullable=False),
+    Column("jitter_us", BigInteger, nullable=False),
+    Column("loss_ppm", Integer, nullable=False),
+    Column("throughput_mbps", BigInteger),  # null: not measured
+    Column("first_signature", LargeBinary, nullable=False),
+    Column("second_signature", LargeBinary),  # null: a proposal
+)
+
+link_trips = Table(
+    "link_trips",
+    metadata,
+    Column("epoch", Integer, primary_key=True, autoincrement=False),
+    Column("node", ADDRESS, primary_key=True),
+    Column("rtt_us", BigInteger, nullable=False),  # this member's shortest round trip
+)
+
 intents = Table(
     "intents",
     metadata,

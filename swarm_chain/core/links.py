@@ -71,6 +71,15 @@ def pair_of(one: Address, other: Address) -> Pair:
     return (one, other) if one.lower() < other.lower() else (other, one)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedLink:
+    """A report with the signature of `first`, which proposes it, and of `second`, None until it agrees."""
+
+    report: LinkReport
+    first: Signature
+    second: Signature | None = None
+
+
 def link_hash(report: LinkReport) -> Hash32:
     """Struct hash of a LinkReport."""
     r = report

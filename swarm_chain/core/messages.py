@@ -1,7 +1,10 @@
 """Signed messages of nodes as JSON: the way they travel, and the way the evidence bundle keeps them."""
 
 from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.links import SignedLink
 from swarm_chain.core.model import Receipt, SignedCommitment, SignedProof
+from swarm_chain.core.pings import LinkEndpoint
+from swarm_chain.core.units import Signature
 
 Json = dict[str, object]
 
@@ -53,3 +56,31 @@ def receipt_json(receipt: Receipt) -> Json:
         "finishedAt": receipt.finished_at,
         "exitCode": receipt.exit_code,
     }
+
+
+def signed_endpoint_json(endpoint: LinkEndpoint, signature: Signature) -> Json:
+    """A signed endpoint of links as JSON."""
+    fields = {
+        "epoch": endpoint.epoch,
+        "node": endpoint.node,
+        "host": endpoint.host,
+        "port": endpoint.port,
+        "issuedAt": endpoint.issued_at,
+    }
+    return {"endpoint": fields, "signature": to_hex(signature)}
+
+
+def signed_link_json(signed: SignedLink) -> Json:
+    """A report of a link as JSON, with the signatures it has."""
+    r = signed.report
+    fields = {
+        "epoch": r.epoch,
+        "first": r.first,
+        "second": r.second,
+        "rttUs": r.rtt_us,
+        "jitterUs": r.jitter_us,
+        "lossPpm": r.loss_ppm,
+        "throughputMbps": r.throughput_mbps,
+    }
+    second = None if signed.second is None else to_hex(signed.second)
+    return {"report": fields, "firstSignature": to_hex(signed.first), "secondSignature": second}

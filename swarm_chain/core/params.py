@@ -17,6 +17,7 @@ from swarm_chain.core.economics import (
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
+from swarm_chain.core.link_params import LinkParams, link_rules
 from swarm_chain.core.memory_plan import MemoryParams, memory_rules
 from swarm_chain.core.network import NetworkParams, network_rules
 from swarm_chain.core.serving import ServingParams, serving_rules
@@ -144,6 +145,7 @@ class Params:
     storage: StorageParams
     training: TrainingParams
     network: NetworkParams
+    links: LinkParams
     serving: ServingParams
     escrow: EscrowParams
     token: TokenParams
@@ -214,6 +216,7 @@ def _check(params: Params) -> None:
         "rows must be powers of two that ascend, and n another": _are_sizes(params.compute),
         **memory_rules(params.memory),
         **network_rules(params.network, params.compute.open_for),
+        **link_rules(params.links),
         **reward_rules(params.rewards),
         **stake_rules(params.stake),
         **storage_rules(params.storage),

@@ -9,10 +9,10 @@ an answer is right or wrong on every machine. Source: docs/spec/serving.md.
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from swarm_chain.core.encoding import canonical_json, keccak, words
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.hosts import require_host
 from swarm_chain.core.signing import typed_digest
 from swarm_chain.core.units import BPS, Address, Bps, EpochNumber, Hash32, Timestamp
 
@@ -25,7 +25,6 @@ MAX_CONTEXT = 4096  # tokens of prompt and answer together that an endpoint take
 
 _TAG_MODEL = keccak(b"swarm.serving.model.v1")
 _ENDPOINT = re.compile(r"(https?)://(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]{2,39}\]):(\d{1,5})", re.ASCII)
-_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +138,7 @@ def require_endpoint(url: str, *, private: bool) -> str:
     found = _ENDPOINT.fullmatch(url) if len(url) <= MAX_URL else None
     if found is None or not 0 < int(found[3]) < 2**16:
         raise _bad_url("it is no http(s)://address:port with a literal address")
-    try:
-        address = ip_address(found[2].strip("[]"))
-    except ValueError as error:
-        raise _bad_url("its address is none") from error
-    if address.is_multicast or address.is_unspecified or address.is_link_local or _carries_another(address):
-        raise _bad_url("nobody serves at such an address")
-    if not (private or address.is_global):
-        raise _bad_url("its address is not public")
+    require_host(found[2].strip("[]"), private=private, code="bad_url")
     return url
 
 
@@ -175,14 +167,6 @@ def serving_rules(serving: ServingParams) -> dict[str, bool]:
         "the ladder of rates must ascend": 0 < s.low_rate <= s.most_rate and s.step_bps > BPS,
         "times and draws of probes must be positive": min(s.rung_for, s.slot_for, s.draws, s.timeout_ms, s.lag_us) > 0,
     }
-
-
-def _carries_another(address: IPv4Address | IPv6Address) -> bool:
-    # Some addresses of version 6 wrap one of version 4, which may be private while they look public.
-    if isinstance(address, IPv4Address):
-        return False
-    wrapped = (address.ipv4_mapped, address.sixtofour, address.teredo)
-    return address in _NAT64 or any(one is not None for one in wrapped)
 
 
 def _bad_url(why: str) -> InvalidInputError:

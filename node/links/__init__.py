@@ -1,0 +1,1 @@
+"""Links between drawn peers: the echo, the pings, and the reports both ends sign."""
