@@ -176,6 +176,15 @@ probes = Table(
     Column("ttft_us", BigInteger),
 )
 
+benchmarks = Table(
+    "benchmarks",
+    metadata,
+    Column("node", ADDRESS, primary_key=True),
+    Column("signed_at", BigInteger, nullable=False),  # chain time; the newest report counts
+    Column("figures", LargeBinary, nullable=False),  # canonical JSON, as it was hashed
+    Column("signature", LargeBinary, nullable=False),
+)
+
 intents = Table(
     "intents",
     metadata,
