@@ -72,7 +72,7 @@ def test_bench_when_no_member_takes_it_then_4_and_what_was_measured_is_not_lost(
     [
         ({"SWARM_ORACLE_URL": ""}, 3, "no_oracle"),
         ({"SWARM_NODE_FOLDER": "elsewhere"}, 3, "keystore_missing"),
-        ({"SWARM_DEPLOYMENT": "elsewhere.json"}, 3, "unreadable_file"),
+        ({"SWARM_DEPLOYMENT": "elsewhere.json"}, 3, "deployment_missing"),
         ({}, 2, "unknown_node"),
     ],
     ids=["oracle", "key", "deployment", "registration"],
