@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -10,6 +9,8 @@ from node.oracle_client import JsonHttp
 from node.ports import GivenVolume
 from node.volume_client import HttpOracleVolumes
 from oracle.pipeline.volume_secret import FILE_NAME
+from oracle.store.engine import open_store
+from oracle.store.volumes import volumes_of
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError
@@ -133,20 +134,6 @@ def test_renew_storage_when_nobody_confirms_or_the_member_still_runs_then_nothin
 
     assert (code, document["error"]) == (2, "confirmation_needed")
     assert path.read_text() == secret
-    program.start()
-    assert [one["retired"] for one in Holder(program, holder.key).listed()] == [False]
-
-
-def test_renew_storage_when_the_secret_was_lost_then_volumes_end_without_keys(
-    here: Here, program: MemberProgram, stored: tuple[Holder, GivenVolume, bytes]
-) -> None:
-    path: Path = program.home / FILE_NAME
-    program.end(signal.SIGTERM)
-    path.unlink()
-
-    assert here("--yes", "oracle", "renew-storage") == (0, {"retired": 1})
-
-    assert path.stat().st_mode & 0o777 == 0o600
-    program.start()
-    (ended,) = Holder(program, stored[0].key).listed()
-    assert (ended["retired"], ended["key"]) == (True, None)
+    store = open_store(f"sqlite:///{program.home / 'oracle.db'}")
+    assert [one.retired for one in volumes_of(store, holder.key.address, 2)] == [False]
+    store.dispose()
