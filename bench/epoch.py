@@ -14,6 +14,7 @@ from _report import Result, print_report
 
 from oracle.model import EpochFacts, EpochState, Network, PreviousEpoch, Settlement
 from oracle.pipeline.collector import collector_paused
+from oracle.publish.classes import proven_of, spreads
 from oracle.publish.shards import shard_bytes
 from oracle.publish.state import state_bytes
 from oracle.publish.trees import settlement_domain, settlement_tree
@@ -120,8 +121,13 @@ def main() -> None:
         documents, publish_s, publish_cpu = timed(lambda: publish(settlement))
         peak_mib = _peak_mib()
         _, state_s, _ = timed(lambda: state_bytes(settlement.next_state))
+        document_mib = _peak_mib()
+        found, spreads_s, _ = timed(lambda: spreads(state.providers, facts))
+        own, own_s, _ = timed(lambda: proven_of(state.providers[-1].nodes[0], facts))
     assert settlement.total_reward_wei > sum(leaf.cum_reward_wei for leaf in previous.leaves), "nothing was paid"
     assert sum(map(len, documents[1])) == 32 * options.providers, "shards do not hold every leaf"
+    assert sum(one.nodes for one in found) == options.providers, "a node is in no class"
+    assert own, "the last node proved nothing"
     name = f"{options.providers} providers"
     results = [
         Result(name=f"{name}, whole", value=settle_s + publish_s, unit="s", goal=GOAL_S),
@@ -130,7 +136,15 @@ def main() -> None:
         Result(name=f"{name}, tree and shards", value=publish_s, unit="s"),
         Result(name=f"{name}, state of the next epoch besides", value=state_s, unit="s"),
         Result(name="peak memory", value=peak_mib, unit="MiB", baseline=given_mib, goal=GOAL_MIB),
-        Result(name="peak memory, with the state's document", value=_peak_mib(), unit="MiB", baseline=given_mib),
+        Result(name="peak memory, with the state's document", value=document_mib, unit="MiB", baseline=given_mib),
+        Result(name=f"{name}, deciles by class, once an epoch", value=spreads_s, unit="s"),
+        Result(
+            name=f"{name}, what one node proved, against deciles",
+            value=own_s,
+            unit="s",
+            baseline=spreads_s,
+            ratio=own_s / spreads_s,
+        ),
     ]
     print_report("epoch", results)
 

@@ -74,12 +74,18 @@ def bench(
     runs: Annotated[int, typer.Option(help="Compute runs of each backend; the shortest counts.", min=1, max=100)] = 3,
     device: Annotated[str, typer.Option(help="Device as torch names it: cpu, cuda:0, ...")] = "cpu",
     folder: Folder = None,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Sign it with the node's key and hand it to every member.")
+    ] = False,
 ) -> None:
-    """Measures what this machine can do; needs no chain and sends nothing. What nobody measured is never a zero."""
+    """Measures what this machine can do; sends nothing without --submit. What nobody measured is never a zero."""
     from node.suite.cli import plan_of, show_bench
+    from node.suite.submit import open_submission
 
     session = session_of(ctx)
-    show_bench(session, plan_of(_settings(session, node_folder=folder), preset, runs, device), categories or [])
+    settings = _settings(session, node_folder=folder)
+    plan = plan_of(settings, preset, runs, device)
+    show_bench(session, plan, categories or [], open_submission(session, settings) if submit else None)
 
 
 @app.command()

@@ -12,10 +12,12 @@ from node.suite.inference import inference_metrics
 from node.suite.metrics import Bench, Metric
 from node.suite.others import metrics_of_others
 from node.suite.percentiles import Place, ask_class, place_of
+from node.suite.submit import Handed, Submission, hand_in, require_taken
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.output import table
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import HardwareClass
+from swarm_chain.core.messages import Json
 from swarm_chain.reference.backends import candidates
 
 LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
@@ -47,17 +49,41 @@ def plan_of(settings: NodeSettings, preset: str, runs: int, device: str) -> Benc
     )
 
 
-def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
+def show_bench(session: Session, bench: Bench, wanted: Sequence[str], submission: Submission | None = None) -> None:
     """Measures the wanted categories, one after the other, and shows every metric with unit, method and who measures it.
 
     Args:
         session: where progress and table go.
         bench: how to measure.
         wanted: categories; empty means all.
+        submission: to whom it is handed afterwards; None: nothing is sent.
 
     Raises:
-        InvalidInputError: there is no such category.
+        InvalidInputError: there is no such category, or nothing was measured that could be handed in.
+        UnavailableError: it was to be handed in, and no member took it.
     """
+    metrics, backends = _measure_all(session, bench, wanted)
+    view = ask_class(lambda path: session.oracle.get(path), class_of(bench))  # noqa: PLW0108  # no member named: raises when asked
+    places = [place_of(one, view) for one in metrics]
+    for one in backends:
+        said = f"{one.rate_mtops / 1000:.3f} TOPS in {one.best_ms} ms" if one.known_answers_passed else "wrong answers"
+        session.output.note(f"{one.backend}: {said}")
+    columns = ("category", "metric", ">value", "unit", ">percentile", "method", "who measures")
+    views = [table("what this machine can do", columns, [_row(*pair) for pair in zip(metrics, places, strict=True)])]
+    document = _document(bench, list(zip(metrics, places, strict=True)), backends)
+    handed = hand_in(submission, metrics) if submission else ()
+    if submission:
+        document["submitted"] = [one.as_dict() for one in handed]
+        views.append(
+            table(
+                "submitted as this node's own word", ("member", "what became of it"), [_handed(one) for one in handed]
+            )
+        )
+    session.output.show(document, *views)
+    require_taken(handed, document)
+
+
+def _measure_all(session: Session, bench: Bench, wanted: Sequence[str]) -> tuple[list[Metric], list[BackendResult]]:
     unknown = [name for name in wanted if name not in CATEGORIES]
     if unknown:
         raise InvalidInputError(f"no category {unknown[0]!r}", fix=f"choose of {', '.join(CATEGORIES)}", code="usage")
@@ -68,13 +94,12 @@ def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
         for category in chosen:
             begin(f"measuring {category}")
             metrics += measured(bench, category, backends)
-    view = ask_class(lambda path: session.oracle.get(path), class_of(bench))  # noqa: PLW0108  # no member named: raises when asked
-    places = [place_of(one, view) for one in metrics]
-    for one in backends:
-        said = f"{one.rate_mtops / 1000:.3f} TOPS in {one.best_ms} ms" if one.known_answers_passed else "wrong answers"
-        session.output.note(f"{one.backend}: {said}")
+    return metrics, backends
+
+
+def _document(bench: Bench, found: Sequence[tuple[Metric, Place]], backends: Sequence[BackendResult]) -> Json:
     shape = bench.shape
-    document = {
+    return {
         "m": shape.m,
         "n": shape.n,
         "steps": shape.steps,
@@ -82,16 +107,17 @@ def show_bench(session: Session, bench: Bench, wanted: Sequence[str]) -> None:
         "class": class_of(bench).name.lower(),
         "metrics": [
             {**one.as_dict(), "percentile": place.percentile, "percentileProblem": place.problem}
-            for one, place in zip(metrics, places, strict=True)
+            for one, place in found
         ],
         "results": [
             {"backend": r.backend, "knownAnswers": r.known_answers_passed, "bestMs": r.best_ms, "mtops": r.rate_mtops}
             for r in backends
         ],
     }
-    columns = ("category", "metric", ">value", "unit", ">percentile", "method", "who measures")
-    rows = [_row(one, place) for one, place in zip(metrics, places, strict=True)]
-    session.output.show(document, table("what this machine can do", columns, rows))
+
+
+def _handed(one: Handed) -> tuple[object, ...]:
+    return one.member, one.refusal or ("taken" if one.is_newest else "it has a newer one")
 
 
 def class_of(bench: Bench) -> HardwareClass:

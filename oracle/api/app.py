@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from fastapi import Depends, FastAPI, Request
 
 from oracle.api.audits import audit_routes
+from oracle.api.benchmarks import benchmark_routes
 from oracle.api.callbacks import TcpCaller, callback_routes
 from oracle.api.classes import class_routes
 from oracle.api.commitments import CommitmentInbox, CommitmentLane
@@ -72,6 +73,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(link_routes(member.linking, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(class_routes(member, rates))
+    app.include_router(benchmark_routes(member, rates))
     app.include_router(epoch_routes(member, rates))
     return app
 
@@ -84,5 +86,6 @@ def _rates(member: Member) -> Rates:
         answers=RateLimit(now, per_second=10, burst=40),
         peers=RateLimit(now, per_second=100, burst=400),
         callbacks=RateLimit(now, per_second=1, burst=5),
+        benchmarks=RateLimit(now, per_second=1, burst=5),
         blocks=RateLimit(now, per_second=100, burst=400),  # of a MiB each, and their confirmations
     )

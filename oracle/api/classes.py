@@ -9,6 +9,7 @@ from oracle.api.rates import Rates, Turns, host_of
 from oracle.pipeline.member import Member
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.classes import Spread, class_document, spreads
+from oracle.publish.report import PublishedEpoch
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import HardwareClass
 from swarm_chain.core.units import EpochNumber
@@ -35,10 +36,7 @@ class NewestSpreads:
             UnavailableError: no report was accepted yet, or another caller is making them.
             InvalidInputError: this member did not publish the newest report.
         """
-        roots = [root.epoch for root in self._member.follower.sight.state.roots if not root.disabled]
-        if not roots:
-            raise UnavailableError("no report was accepted yet", retry_after=30)
-        newest, kept = max(roots), self._kept
+        newest, kept = newest_epoch(self._member), self._kept
         if kept is not None and kept[0] == newest:
             return kept
         with self._turns.one():
@@ -46,6 +44,28 @@ class NewestSpreads:
             state = self._member.archive.state_at(parse_bundle(published.bundle).ref_block)
             self._kept = made = newest, spreads(state.providers, published.facts)
         return made
+
+
+def newest_epoch(member: Member) -> EpochNumber:
+    """Epoch of the newest accepted report.
+
+    Raises:
+        UnavailableError: no report was accepted yet.
+    """
+    roots = [root.epoch for root in member.follower.sight.state.roots if not root.disabled]
+    if not roots:
+        raise UnavailableError("no report was accepted yet", retry_after=30)
+    return max(roots)
+
+
+def newest_report(member: Member) -> PublishedEpoch:
+    """The newest accepted report as this member published it.
+
+    Raises:
+        UnavailableError: no report was accepted yet.
+        InvalidInputError: this member did not publish the newest one.
+    """
+    return member.archive.published(newest_epoch(member))
 
 
 def class_routes(member: Member, rates: Rates) -> APIRouter:

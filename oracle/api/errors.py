@@ -23,6 +23,7 @@ NOT_FOUND = frozenset(
         "unknown_provider",
         "unknown_audit",
         "unknown_volume",
+        "unknown_benchmark",
     }
 )
 SHOWN = 200  # characters of a caller's own words that an answer repeats

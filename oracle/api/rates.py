@@ -88,13 +88,14 @@ class Turns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
     """Buckets of the kinds of callers: nodes, posters of specs, whoever asks for what must be computed, members, nodes
-    that want to be called back, fetchers of blocks."""
+    that want to be called back, nodes that report benchmarks, fetchers of blocks."""
 
     nodes: RateLimit
     specs: RateLimit
     answers: RateLimit
     peers: RateLimit
     callbacks: RateLimit
+    benchmarks: RateLimit
     blocks: RateLimit
 
 

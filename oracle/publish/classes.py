@@ -46,6 +46,19 @@ def spreads(providers: Iterable[ProviderRecord], facts: EpochFacts) -> tuple[Spr
     )
 
 
+def proven_of(node: Address, facts: EpochFacts) -> Mapping[Category, int]:
+    """Give what one node proved, by category; what it did not prove is not there.
+
+    Args:
+        node: the node.
+        facts: of an epoch.
+    """
+    own = (verdict for verdict in facts.verdicts if verdict.node == node)
+    compute = node_units(device_capacities(own, len(facts.windows))).get(node, 0)
+    found = {Category.COMPUTE: compute, **{category: units.get(node, 0) for category, units in facts.proven.items()}}
+    return {category: units for category, units in found.items() if units}
+
+
 def deciles(units: Iterable[int]) -> tuple[int, ...]:
     """Give the eleven numbers that cut sorted units into tenths: at rank floor((count - 1) * tenth / 10), so each was proven.
 

@@ -212,6 +212,15 @@ link_trips = Table(
     Column("rtt_us", BigInteger, nullable=False),  # this member's shortest round trip
 )
 
+benchmarks = Table(
+    "benchmarks",
+    metadata,
+    Column("node", ADDRESS, primary_key=True),
+    Column("signed_at", BigInteger, nullable=False),  # chain time; the newest report counts
+    Column("figures", LargeBinary, nullable=False),  # canonical JSON, as it was hashed
+    Column("signature", LargeBinary, nullable=False),
+)
+
 intents = Table(
     "intents",
     metadata,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from swarm_chain.core import audits, checkpoints, encoding, merkle, signing
+from swarm_chain.core import audits, benchmarks, checkpoints, encoding, merkle, signing
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.kinds import Category, JobKind
 from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt
@@ -31,6 +31,7 @@ TYPES = (
     PASSED_TYPE,
     audits.REQUEST_TYPE,
     audits.ANSWER_TYPE,
+    benchmarks.BENCHMARK_TYPE,
 )
 
 Signed = tuple[str, Document, tuple[Hash32, Hash32]]
@@ -40,7 +41,12 @@ def eip712() -> Document:
     """One message of every signed type: its fields, digest, signature and signer."""
     beacon, registry = sample_address("ChallengeBeacon"), sample_address("ProviderRegistry")
     domain, registry_domain = (signing.domain_separator(CHAIN_ID, contract) for contract in (beacon, registry))
-    signed = (*_node_messages(domain), *_other_messages(domain, registry_domain), *_audit_messages(domain))
+    signed = (
+        *_node_messages(domain),
+        *_other_messages(domain, registry_domain),
+        *_audit_messages(domain),
+        _benchmark_message(domain),
+    )
     leaf = encoding.double_hash(signing.commitment_hash(commitment(SIGNER.address, 0)))
     return {
         "chainId": str(CHAIN_ID),
@@ -130,6 +136,16 @@ def _audit_messages(domain: Hash32) -> tuple[Signed, ...]:
         ("AuditRequest", numbered, (domain, audits.request_hash(request))),
         ("AuditAnswer", _message(answer), (domain, audits.answer_hash(answer))),
     )
+
+
+def _benchmark_message(domain: Hash32) -> Signed:
+    figures = (
+        benchmarks.Figure(category="compute", name="int8 rate", unit="mtops", value=1234),
+        benchmarks.Figure(category="storage", name="audited reads", unit="IOPS", value=56),
+    )
+    report = benchmarks.BenchmarkReport(node=SIGNER.address, signed_at=Timestamp(1_700_000_300), figures=figures)
+    hashed = _message(report, skip=("figures",)) | {"figures": to_hex(benchmarks.figures_hash(report))}
+    return "BenchmarkReport", hashed, (domain, benchmarks.benchmark_hash(report))
 
 
 def _verdicts() -> PassedVerdicts:

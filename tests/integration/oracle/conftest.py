@@ -1,24 +1,30 @@
 """A member as a program of its own on the test chain, and what tests ask that chain about its epochs."""
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.cli.context import Session
+from swarm_chain.cli.main import run
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.units import WEI_PER_SWM
 from swarm_chain.devnet import Devnet
 from tests.chain_fixtures import ChainTools
 from tests.integration.oracle.committee import MEMBER_KEY
 from tests.integration.oracle.gate import Gate, running_gate
-from tests.integration.oracle.process import MemberProgram
+from tests.integration.oracle.process import PASSWORD, MemberProgram
 
 EPOCH_FOR = 60  # minimal preset
 FINAL_AFTER = 6
+
+Here = Callable[..., tuple[int, Any]]
+Launch = Callable[[str], MemberProgram]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,3 +97,27 @@ def launch(tmp_path: Path, chain: Devnet) -> Iterator[Callable[[str], MemberProg
     for program in made:
         if program.process is not None and program.process.poll() is None:
             program.end(signal.SIGKILL)
+
+
+@pytest.fixture
+def program(chain: Devnet, launch: Launch) -> MemberProgram:
+    """A member that is not started yet, its secrets for its own eyes only."""
+    made = launch(chain.rpc_url)
+    (made.home / "password").chmod(0o600)
+    return made
+
+
+@pytest.fixture
+def here(program: MemberProgram, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Runs a command with --json in this process, which has torch loaded already; gives exit code and document."""
+
+    def run_here(*arguments: str, **environment: str) -> tuple[int, Any]:
+        for name, value in (program.environment | environment).items():
+            monkeypatch.setenv(name, value)
+        code = run(["--json", *arguments], Session(as_json=True))
+        said = capfd.readouterr()
+        assert PASSWORD not in said.out + said.err
+        assert MEMBER_KEY.hex() not in said.out + said.err
+        return code, json.loads(said.out)
+
+    return run_here

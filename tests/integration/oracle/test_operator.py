@@ -6,45 +6,16 @@ import socket
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from swarm_chain.adapters.keystore import KeySigner, import_key
-from swarm_chain.cli.context import Session
-from swarm_chain.cli.main import run
 from swarm_chain.devnet import Devnet
 from tests.integration.oracle.committee import MEMBER_KEY
-from tests.integration.oracle.conftest import Epochs
+from tests.integration.oracle.conftest import Epochs, Here
 from tests.integration.oracle.process import PASSWORD, MemberProgram, wait_until
 
-Here = Callable[..., tuple[int, Any]]
-Launch = Callable[[str], MemberProgram]
 MEMBER = KeySigner(MEMBER_KEY).address
-
-
-@pytest.fixture
-def program(chain: Devnet, launch: Launch) -> MemberProgram:
-    """A member that is not started yet, its secrets for its own eyes only."""
-    made = launch(chain.rpc_url)
-    (made.home / "password").chmod(0o600)
-    return made
-
-
-@pytest.fixture
-def here(program: MemberProgram, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Here:
-    """Runs a command with --json in this process, which has torch loaded already; gives exit code and document."""
-
-    def run_here(*arguments: str, **environment: str) -> tuple[int, Any]:
-        for name, value in (program.environment | environment).items():
-            monkeypatch.setenv(name, value)
-        code = run(["--json", *arguments], Session(as_json=True))
-        said = capfd.readouterr()
-        assert PASSWORD not in said.out + said.err
-        assert MEMBER_KEY.hex() not in said.out + said.err
-        return code, json.loads(said.out)
-
-    return run_here
 
 
 def lines_of(here: Here, *arguments: str, **environment: str) -> tuple[int, dict[str, dict[str, str]]]:

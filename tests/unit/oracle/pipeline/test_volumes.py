@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.pipeline.volumes import Volumes
-from oracle.store.volumes import newest_volume
+from oracle.pipeline.volumes import Volumes, retire_all
+from oracle.store.volumes import newest_volume, volumes_of
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.messages import Json
@@ -191,6 +191,19 @@ def test_confirmation_when_above_what_was_sent_then_refused_and_when_older_then_
     assert confirm(world, volume, 4)[1]["confirmed"] == 4
     assert confirm(world, volume, 2)[1]["confirmed"] == 4
     assert confirm(world, volume, 4, BOB)[1]["error"] == "wrong_signer"
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["kept", "lost"])
+def test_volumes_when_all_end_then_keys_are_shown_unless_the_secret_is_lost(world: MemberWorld, lost: bool) -> None:
+    for node in (ALICE, BOB):
+        assert ask(world, node, node=node.address)[0] == 200
+    volumes = _no_secret(world.member.volumes) if lost else world.member.volumes
+
+    assert retire_all(volumes) == 2
+    assert retire_all(volumes) == 0, "what has ended does not end again"
+
+    kept = [volumes_of(world.engine, node.address, 1)[0] for node in (ALICE, BOB)]
+    assert [(one.retired, one.key is None) for one in kept] == [(True, lost)] * 2
 
 
 def _no_secret(volumes: Volumes) -> Volumes:
