@@ -86,5 +86,5 @@ def _is_served(one: RungFigures) -> bool:
 
 def _metric(name: str, unit: str, method: str, value: int | None = None, problem: str = "") -> Metric:
     return Metric(
-        category="inference", name=name, unit=unit, method=method, measured_by=MEMBERS, value=value, problem=problem
+        category="inference", name=name, unit=unit, method=method, paid_by=MEMBERS, value=value, problem=problem
     )

@@ -9,7 +9,7 @@ from node.bench import BackendResult
 from node.measure.fio import FIO_BLOCK_BYTES, FioPlan, run_fio
 from node.measure.memory import answer, hold
 from node.measure.storage import VolumeFile
-from node.suite.metrics import Bench, Metric, per_second
+from node.suite.metrics import MEMBERS, Bench, Metric, per_second
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import SwarmError
 from swarm_chain.core.memory import MIB, ROW_BYTES, MemoryChallenge, MemoryEpoch, MemoryShape
@@ -39,7 +39,9 @@ def compute_metrics(bench: Bench, backends: list[BackendResult]) -> Iterator[Met
         )
     else:
         by = f"{method}, {best.backend}"
-        yield Metric(category="compute", name="int8 rate", unit="mtops", method=by, value=int(best.rate_mtops))
+        yield Metric(
+            category="compute", name="int8 rate", unit="mtops", method=by, paid_by=MEMBERS, value=int(best.rate_mtops)
+        )
 
 
 def memory_metrics(bench: Bench) -> Iterator[Metric]:
@@ -87,7 +89,7 @@ def storage_metrics(bench: Bench) -> Iterator[Metric]:
         past = "O_DIRECT" if held.direct else "page cache dropped before each read"
     method = f"{AUDITED_READS} dependent reads of {BLOCK_BYTES} B, {past}"
     rate, mean_us = per_second(AUDITED_READS, elapsed), -(-elapsed // (1000 * AUDITED_READS))
-    yield Metric(category="storage", name="audited reads", unit="IOPS", method=method, value=rate)
+    yield Metric(category="storage", name="audited reads", unit="IOPS", method=method, paid_by=MEMBERS, value=rate)
     yield Metric(category="storage", name="audited read, mean", unit="us", method=method, value=mean_us)
 
 

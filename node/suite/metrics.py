@@ -7,6 +7,7 @@ from pathlib import Path
 from swarm_chain.core.compute import ComputeShape
 
 HERE = "this machine"
+NOBODY = "nobody"
 MEMBERS = "oracle members, median"
 PEERS = "drawn peers, both sign"
 
@@ -15,20 +16,25 @@ PEERS = "drawn peers, both sign"
 class Metric:
     """One metric of the founding pages. `value` is an integer of `unit`, or None, and then `problem` says why.
 
-    `measured_by` is who measures it in the network; what this machine says of itself raises no reward.
+    `paid_by` is who measures it where it raises a reward: what this machine says of itself never does.
     """
 
     category: str
     name: str
     unit: str
     method: str
-    measured_by: str = HERE
+    paid_by: str = NOBODY
     value: int | None = None
     problem: str = ""
 
     def __post_init__(self) -> None:
         if (self.value is None) != bool(self.problem):
             raise ValueError(f"{self.name}: either a value or a reason")
+
+    @property
+    def measured_by(self) -> str:
+        """Who measured the value, or would."""
+        return self.paid_by if self.value is None else HERE
 
     def as_dict(self) -> Mapping[str, object]:
         """The metric as JSON."""
@@ -39,6 +45,7 @@ class Metric:
             "unit": self.unit,
             "method": self.method,
             "measuredBy": self.measured_by,
+            "paidBy": self.paid_by,
             "problem": self.problem,
         }
 

@@ -29,4 +29,4 @@ def metrics_of_others(category: str) -> Iterator[Metric]:
     """Metrics of a category that others measure, each with the reason why it has no value here."""
     for of, name, unit, method, by, problem in _ROWS:
         if of == category:
-            yield Metric(category=of, name=name, unit=unit, method=method, measured_by=by, problem=problem)
+            yield Metric(category=of, name=name, unit=unit, method=method, paid_by=by, problem=problem)

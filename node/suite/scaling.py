@@ -193,6 +193,4 @@ def _read_run(spec: TrainSpec, ranks: Sequence[tuple[Sequence[str], int]]) -> Sc
 
 
 def _metric(name: str, unit: str, value: int | None = None, problem: str = "") -> Metric:
-    return Metric(
-        category="training", name=name, unit=unit, method=METHOD, measured_by=BY, value=value, problem=problem
-    )
+    return Metric(category="training", name=name, unit=unit, method=METHOD, paid_by=BY, value=value, problem=problem)

@@ -31,7 +31,7 @@ def training_metrics(bench: Bench) -> Iterator[Metric]:
             name="throughput" if run == 0 else f"throughput, {model}",
             unit="samples/s",
             method=f"{model}, {parameters} parameters, batch {params.batch}, one replayable segment, 1 thread",
-            measured_by=BY,
+            paid_by=BY,
             value=per_second(_samples(params), ns),
         )
     yield Metric(
@@ -39,7 +39,7 @@ def training_metrics(bench: Bench) -> Iterator[Metric]:
         name="claim of one thread",
         unit="samples/s",
         method="both models in turn, as an audit asks; claim this times the free cores, less a tenth",
-        measured_by=BY,
+        paid_by=BY,
         value=per_second(len(MODELS) * _samples(params), sum(elapsed)),
     )
     yield from scaling_metrics(bench)
