@@ -10,6 +10,7 @@ from node.config import NodeSettings
 from node.suite import local, training
 from node.suite.inference import inference_metrics
 from node.suite.metrics import Bench, Metric
+from node.suite.network import network_metrics
 from node.suite.others import metrics_of_others
 from node.suite.percentiles import Place, ask_class, place_of
 from node.suite.submit import Handed, Submission, hand_in, require_taken
@@ -25,8 +26,9 @@ LOCAL: Mapping[str, Callable[[Bench], Iterator[Metric]]] = {
     "training": training.training_metrics,
     "storage": local.storage_metrics,
     "inference": inference_metrics,
+    "network": network_metrics,
 }
-OTHERS = ("network", "availability")
+OTHERS = ("availability",)
 CATEGORIES = ("compute", *LOCAL, *OTHERS)
 
 

@@ -9,7 +9,6 @@ from swarm_chain.core.compute import ComputeShape
 HERE = "this machine"
 NOBODY = "nobody"
 MEMBERS = "oracle members, median"
-PEERS = "drawn peers, both sign"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

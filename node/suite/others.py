@@ -1,26 +1,11 @@
-"""Metrics no machine can measure of itself: they need customers' requests, peers or time."""
+"""Metrics no machine can measure of itself: they need time."""
 
 from collections.abc import Iterator
 
-from node.suite.metrics import MEMBERS, PEERS, Metric
-
-NEEDS_PEERS = "not built: needs drawn peers"
-IN_AUDITS = "set SWARM_NETWORK_MBPS; see GET /v1/audits/{node} of a member"
+from node.suite.metrics import MEMBERS, Metric
 
 # category, name, unit, method, who measures, why not here
 _ROWS = (
-    ("network", "bandwidth up", "Mbit/s", "audits: a payload down and back, the slower way counts", MEMBERS, IN_AUDITS),
-    (
-        "network",
-        "bandwidth down",
-        "Mbit/s",
-        "audits: a payload down and back, the slower way counts",
-        MEMBERS,
-        IN_AUDITS,
-    ),
-    ("network", "latency", "us", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
-    ("network", "jitter", "us", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
-    ("network", "loss", "ppm", "mesh pings between drawn peers", PEERS, NEEDS_PEERS),
     ("availability", "uptime", "bps", "heartbeats and unannounced windows", MEMBERS, "see `swarm rewards explain`"),
 )
 

@@ -132,7 +132,7 @@ def ping_due(linking: Linking) -> Mapping[Address, int]:
 
 
 def link_measurements(linking: Linking, sight: Sight, epoch: EpochNumber) -> tuple[Measurement, ...]:
-    """How the links of every node on an epoch's ring did, as network services; they prove no units.
+    """How the links of every node on an epoch's ring did, as network services; units bound what others prove.
 
     Args:
         linking: this member.
@@ -159,17 +159,19 @@ def link_measurements(linking: Linking, sight: Sight, epoch: EpochNumber) -> tup
 def _measured(links: LinkRound, regions: Mapping[Address, bytes], least: int) -> tuple[Measurement, ...]:
     near = frozenset(pair for pair in links.pairs if regions[pair[0]] == regions[pair[1]])
     whole, here, there = (_judged(links, pairs, least) for pairs in (links.pairs, near, links.pairs - near))
-    services = {
-        node: Service(
-            error_bps=found.error_bps,
-            response_us=_rtt(here.get(node)),
-            far_response_us=_rtt(there.get(node)),
-            jitter_us=found.jitter_us,
+    return tuple(
+        Measurement(
+            node=node,
+            category=Category.NETWORK,
+            units=found.mbps,
+            service=Service(
+                error_bps=found.error_bps,
+                response_us=_rtt(here.get(node)),
+                far_response_us=_rtt(there.get(node)),
+                jitter_us=found.jitter_us,
+            ),
         )
         for node, found in whole.items()
-    }
-    return tuple(
-        Measurement(node=node, category=Category.NETWORK, service=service) for node, service in services.items()
     )
 
 

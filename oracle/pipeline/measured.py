@@ -1,9 +1,10 @@
 """What this member measured of nodes in an epoch, from every source, as its observation tells it.
 
 audits --units--> one measurement a node and category <--services-- what else measures (a source a line in `_sources`)
+                                      lowered by <--services, throughput-- links that nodes signed themselves
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -28,7 +29,20 @@ def measurements_of(member: Member, sight: Sight, epoch: EpochNumber) -> tuple[M
         sight: the chain after the epoch's end.
         epoch: an ended epoch.
     """
-    return merged(one for source in _sources(member, sight, epoch) for one in source)
+    found = merged(one for source in _sources(member, sight, epoch) for one in source)
+    return lowered(found, link_measurements(member.linking, sight, epoch))
+
+
+def lowered(found: Sequence[Measurement], links: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """What was measured, with the nodes' links in it: their units bound what audits proved, and prove none themselves.
+
+    Args:
+        found: one measurement a node and category.
+        links: what pairs of nodes signed.
+    """
+    proven = {(one.node, one.category) for one in found if one.units is not None}
+    bounds = (one if (one.node, one.category) in proven else replace(one, units=None) for one in links)
+    return merged((*found, *bounds))
 
 
 def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
@@ -43,7 +57,6 @@ def merged(measured: Iterable[Measurement]) -> tuple[Measurement, ...]:
 def _sources(member: Member, sight: Sight, epoch: EpochNumber) -> Iterator[tuple[Measurement, ...]]:
     yield audit_measurements(member.network, sight.state, member.auditing, epoch)
     yield probe_measurements(member.probing, epoch)
-    yield link_measurements(member.linking, sight, epoch)
 
 
 def _both(first: Measurement, second: Measurement) -> Measurement:

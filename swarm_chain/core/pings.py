@@ -151,13 +151,16 @@ def figures_of(round_trips_us: Sequence[int | None]) -> LinkFigures:
 def agrees(mine: LinkFigures, report: LinkReport, params: LinkParams) -> bool:
     """Whether an end may sign what the other one found: no figure differs by more than `agree_bps` and some slack.
 
+    A throughput is never agreed to: pings show none, and a small one would lower what this end's audits proved.
+
     Args:
         mine: what this end found itself.
         report: the other end's.
         params: the preset's numbers.
     """
     return (
-        _alike(mine.rtt_us, report.rtt_us, params)
+        report.throughput_mbps is None
+        and _alike(mine.rtt_us, report.rtt_us, params)
         and _alike(mine.jitter_us, report.jitter_us, params)
         and abs(mine.loss_ppm - report.loss_ppm) <= params.agree_ppm
     )

@@ -10,6 +10,7 @@ import pytest
 from node.links.round import link_round
 from oracle.model import Measurement
 from oracle.pipeline.links import link_measurements, ping_due, take_link
+from oracle.pipeline.measured import lowered
 from oracle.store.links import trips_in
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.links import MAX_US, PPM
@@ -300,6 +301,32 @@ def test_proposal_when_the_other_end_agrees_to_all_then_it_stands_as_far_as_the_
 
     assert measured(world)[FIRST.address].service.response_us is not None
     assert measured(world)[FIRST.address].units is None, "liars among themselves prove no units"
+
+
+def test_throughput_when_two_ends_sign_it_then_it_lowers_what_audits_proved_and_proves_nothing(
+    world: MemberWorld,
+) -> None:
+    begin(world)
+    take_link(world.member.linking, signed_link(world, throughput_mbps=50))
+    links = link_measurements(world.member.linking, world.member.follower.sight, world.epoch)
+    audits = (
+        Measurement(node=FIRST.address, category=Category.NETWORK, units=80),
+        Measurement(node=SECOND.address, category=Category.NETWORK, units=30),
+    )
+
+    assert [one.units for one in lowered((), links)] == [None, None]
+    assert [one.units for one in lowered(audits, links)] == [50, 30]
+
+
+def test_proposal_when_it_has_a_throughput_nobody_measured_then_the_other_end_does_not_sign(world: MemberWorld) -> None:
+    begin(world)
+    wires = Wires(rtt_us=4000)
+    grounds_of(world, wires, FIRST).admit(world.epoch, frozenset({SECOND.address}))
+    second = grounds_of(world, wires, SECOND)
+    take_link(world.member.linking, signed_link(world, second=None, throughput_mbps=1))
+
+    assert not link_round(second, world.epoch)
+    assert measured(world)[SECOND.address].units is None
 
 
 def test_node_when_it_answers_none_of_its_peers_then_its_links_are_worst(world: MemberWorld) -> None:
