@@ -8,6 +8,7 @@ from swarm_chain.core.compute import ComputeShape
 
 HERE = "this machine"
 NOBODY = "nobody"
+PEERS = "drawn peers, both sign"
 MEMBERS = "oracle members, median"
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 
 from node.links.echo import Doorkeeper, UdpEcho
-from node.suite.metrics import Bench, Metric
+from node.suite.metrics import MEMBERS, PEERS, Bench, Metric
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.adapters.pinger import PingCall, ping
@@ -58,7 +58,7 @@ def network_metrics(bench: Bench) -> Iterator[Metric]:
             elapsed_ms = (bench.clock_ns() - started) // 10**6
             method = f"loopback, {BLOCKS * BLOCK_BYTES // 2**20} MiB of the audits' payload, made as it is sent"
             value = rate_mbps(BLOCKS * BLOCK_BYTES, elapsed_ms)
-            yield Metric(category="network", name=name, unit="Mbit/s", method=method, value=value)
+            yield Metric(category="network", name=name, unit="Mbit/s", method=method, paid_by=MEMBERS, value=value)
 
 
 def _figures(call: PingCall) -> Iterator[Metric]:
@@ -69,7 +69,7 @@ def _figures(call: PingCall) -> Iterator[Metric]:
         ("jitter", "us", found.jitter_us),
         ("loss", "ppm", found.loss_ppm),
     ):
-        yield Metric(category="network", name=name, unit=unit, method=method, value=value)
+        yield Metric(category="network", name=name, unit=unit, method=method, paid_by=PEERS, value=value)
 
 
 @contextmanager
