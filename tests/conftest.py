@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-# Whole files are dealt to the workers in this order, so the long ones must not come last: the story and the chains of
-# tests/integration mostly wait, and what only computes fills the other core meanwhile.
-TURNS = ("tests/contract", "tests/property", "tests/e2e", "tests/integration", "tests")
+# Whole files are dealt to the workers in this order, so the long ones must not come last. The story comes when the contracts'
+# own tests, which run beside, are over: its devices need a core.
+TURNS = ("tests/contract", "tests/integration", "tests/e2e", "tests")
 
 pytest_plugins = ("tests.chain_fixtures", "tests.databases", "tests.ray_cluster", "tests.secrets_guard")
 

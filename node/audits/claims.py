@@ -6,6 +6,7 @@ from functools import partial
 
 from node.audits.storage import HeldStorage, StorageClaim
 from node.config import NodeSettings
+from node.measure.memory import Hold, hold
 from node.oracle_client import JsonHttp
 from node.ports import Auditee
 from node.volume_client import HttpOracleVolumes
@@ -51,6 +52,7 @@ def _memory(grounds: ClaimGrounds) -> Auditee | None:
     if not grounds.settings.memory_mib:
         return None
     from node.audits.actor import RayAuditee
+    from node.audits.each_device import EachDevice
     from node.audits.memory import HeldMemory, MemoryClaim
 
     claim = MemoryClaim(
@@ -60,7 +62,16 @@ def _memory(grounds: ClaimGrounds) -> Auditee | None:
         claim_mib=grounds.settings.memory_mib,
         params=grounds.params.memory,
     )
-    return RayAuditee(partial(HeldMemory, claim))
+    return EachDevice(lambda device: RayAuditee(partial(HeldMemory, claim, holder_of(grounds.settings, device))))
+
+
+def holder_of(settings: NodeSettings, device: int) -> Hold:
+    """Where a device's memory is: on the GPU of its number, which the actor sees among all; without GPUs the machine's own."""
+    if not settings.gpus:
+        return hold
+    from node.measure.memory_torch import hold_on
+
+    return partial(hold_on, f"cuda:{device}")
 
 
 def _training(grounds: ClaimGrounds) -> Auditee | None:

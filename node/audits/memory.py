@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from secrets import randbelow
 
-from node.measure.memory import Dataset, MemoryRun, answer, commitment_of, hold, open_lanes
+from node.measure.memory import HeldSet, Hold, MemoryRun, commitment_of, hold, open_lanes
 from node.ports import AuditQuestion
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InconsistentError
@@ -33,15 +33,17 @@ class HeldMemory:
 
     Args:
         claim: whose memory, and how much.
+        hold: builds a dataset where it is to be held.
 
     Raises:
         InvalidInputError: nobody can claim so few or so many MiB.
     """
 
-    def __init__(self, claim: MemoryClaim) -> None:
+    def __init__(self, claim: MemoryClaim, hold: Hold = hold) -> None:
         self._claim = claim
+        self._hold = hold
         self._shape = planned_shape(claim.params, claim.claim_mib)
-        self._held: dict[int, Dataset] = {}
+        self._held: dict[int, HeldSet] = {}
         self._runs: dict[AuditQuestion, MemoryRun] = {}
 
     def claim(self, _member: Address) -> int:
@@ -58,7 +60,7 @@ class HeldMemory:
         self._held.pop(device, None)  # first: there is no room for two
         shared = (dataset.cache for dataset in self._held.values() if dataset.epoch == asked)
         cache = next(shared, None) or build_cache(asked, self._shape)
-        self._held[device] = hold(cache, asked, self._claim.node, device, self._shape)
+        self._held[device] = self._hold(cache, asked, self._claim.node, device, self._shape)
 
     def answer(self, question: AuditQuestion) -> Hash32:
         """Root over all lanes of a question.
@@ -77,7 +79,7 @@ class HeldMemory:
             nonce=question.nonce,
         )
         checked = [randbelow(self._shape.lanes) for _ in range(CHECKED_LANES)]
-        run = answer(challenge, dataset, checked)
+        run = dataset.answer(challenge, checked)
         for oldest in [*self._runs][: max(len(self._runs) - KEPT_RUNS + 1, 0)]:
             del self._runs[oldest]
         self._runs[question] = run

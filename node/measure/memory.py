@@ -3,13 +3,13 @@
     epoch seed --hold--> Dataset --answer(nonce)--> MemoryRun --commitment_of--> MemoryCommitment     in `answer_ms`
                                                         └──────open_lanes(draw)--> MemoryProof        after the draw
 
-This one computes with numpy. What a GPU replaces is `build_cache`, `hold` and `_results_of`, each a `walk` of memoryset: fold,
-one gather, one stir. There the dataset is one (items, 16) int64 tensor, a walk is one kernel with half a warp a state, and the
-leaves are hashed on the device, because a million of them take a CPU longer than the answer may. Everything else stays.
+This one computes with numpy; `node.measure.memory_torch` holds, walks and hashes on a GPU, where a million leaves take less time
+than an answer has. Both give the same bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -42,6 +42,31 @@ class Dataset:
     device: int
     shape: MemoryShape
     items: Words
+
+    def answer(self, challenge: MemoryChallenge, check_lanes: Sequence[int]) -> "MemoryRun":
+        """Walk all lanes of a challenge through the dataset; see `answer`."""
+        return answer(challenge, self, check_lanes)
+
+
+class HeldSet(Protocol):
+    """A dataset, wherever it is held."""
+
+    @property
+    def cache(self) -> MemoryCache:
+        """What its items are made from."""
+        ...
+
+    @property
+    def epoch(self) -> MemoryEpoch:
+        """The epoch it is of."""
+        ...
+
+    def answer(self, challenge: MemoryChallenge, check_lanes: Sequence[int]) -> "MemoryRun":
+        """Walk all lanes of a challenge through it."""
+        ...
+
+
+Hold = Callable[[MemoryCache, MemoryEpoch, Address, int, MemoryShape], HeldSet]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,14 +115,22 @@ def answer(challenge: MemoryChallenge, dataset: Dataset, check_lanes: Sequence[i
 
     Source: docs/spec/memory.md "Timeline".
     """
-    asked = (challenge.epoch, challenge.node, challenge.device, challenge.shape)
-    if asked != (dataset.epoch, dataset.node, dataset.device, dataset.shape):
-        raise InvalidInputError("the challenge is not about this dataset", fix="hold the dataset of the epoch's plan")
+    require_asked(challenge, (dataset.epoch, dataset.node, dataset.device, dataset.shape))
     lanes = range(0, challenge.shape.lanes, AT_ONCE)
     parts = (np.arange(first, min(first + AT_ONCE, challenge.shape.lanes), dtype=np.int64) for first in lanes)
     lane_results = b"".join(_results_of(challenge, part, stored(dataset.items)) for part in parts)
-    _check_against_cache(challenge, dataset.cache, lane_results, check_lanes)
+    check_against_cache(challenge, dataset.cache, lane_results, check_lanes)
     return MemoryRun(challenge=challenge, lane_results=lane_results, tree=lanes_tree(lane_results))
+
+
+def require_asked(challenge: MemoryChallenge, held: tuple[MemoryEpoch, Address, int, MemoryShape]) -> None:
+    """Refuse a challenge of another epoch, node, device or size than what is held.
+
+    Raises:
+        InvalidInputError: it is.
+    """
+    if (challenge.epoch, challenge.node, challenge.device, challenge.shape) != held:
+        raise InvalidInputError("the challenge is not about this dataset", fix="hold the dataset of the epoch's plan")
 
 
 def commitment_of(run: MemoryRun) -> MemoryCommitment:
@@ -131,9 +164,14 @@ def _results_of(challenge: MemoryChallenge, lanes: Indices, fetch: Fetch) -> byt
     return results(walk(start(seed_lanes(challenge), lanes), fetch, shape.items, shape.reads))
 
 
-def _check_against_cache(
+def check_against_cache(
     challenge: MemoryChallenge, cache: MemoryCache, lane_results: bytes, lanes: Sequence[int]
 ) -> None:
+    """Walk some lanes once more through items made from the cache.
+
+    Raises:
+        InconsistentError: what is held is not what was built (code "memory_differs").
+    """
     shape = challenge.shape
     seed = seed_items(challenge.epoch, challenge.node, challenge.device)
     right = _results_of(

@@ -18,7 +18,7 @@ def runs(seed: int, indices: torch.Tensor, n: int) -> torch.Tensor:
     """
     first = indices[:, None] * (n // 8)
     index = first + torch.arange(n // 8, device=indices.device)  # (r, n/8)
-    return _splitmix64(seed, index).view(torch.int8)
+    return words_of(seed, index).view(torch.int8)
 
 
 def as_weights(bytes_of_runs: torch.Tensor) -> torch.Tensor:
@@ -31,16 +31,23 @@ def signed(word: int, bits: int) -> int:
     return word - 2**bits if word >= 2 ** (bits - 1) else word
 
 
-def _splitmix64(seed: int, index: torch.Tensor) -> torch.Tensor:
-    # torch multiplies int64 modulo 2^64 as uint64 does; only its right shift is arithmetic. Overwrites index.
+def words_of(seed: int, index: torch.Tensor) -> torch.Tensor:
+    """Words of the counter-mode generator, as `swarm_chain.core.rowchain.splitmix64` gives them; overwrites the positions.
+
+    Args:
+        seed: an integer in [0, 2^64).
+        index: positions, any shape, int64.
+    """
+    # torch multiplies int64 modulo 2^64 as uint64 does; only its right shift is arithmetic.
     z = index.add_(1).mul_(signed(0x9E3779B97F4A7C15, 64)).add_(signed(seed, 64))
-    z ^= _shift_right(z, 30)
+    z ^= logical_right(z, 30)
     z *= signed(0xBF58476D1CE4E5B9, 64)
-    z ^= _shift_right(z, 27)
+    z ^= logical_right(z, 27)
     z *= signed(0x94D049BB133111EB, 64)
-    z ^= _shift_right(z, 31)
+    z ^= logical_right(z, 31)
     return z
 
 
-def _shift_right(z: torch.Tensor, bits: int) -> torch.Tensor:
+def logical_right(z: torch.Tensor, bits: int) -> torch.Tensor:
+    """Shift words right and fill up with zeros, as uint64 does; bits in [1, 63]."""
     return (z >> bits).bitwise_and_(2 ** (64 - bits) - 1)

@@ -90,20 +90,23 @@ def next_epoch(world: World) -> int:
     return epoch + 1
 
 
-def pass_epoch(world: World, epoch: int, say: Say) -> None:
-    """Lives through the windows of an epoch, then skips what is left of it."""
-    live_windows(world, epoch, say)
+def pass_epoch(world: World, epoch: int, say: Say) -> bool:
+    """Lives through the windows of an epoch, then skips what is left of it; says whether devices were audited in it."""
+    audited = live_windows(world, epoch, say)
     end_epoch(world, epoch, say)
+    return audited
 
 
-def live_windows(world: World, epoch: int, say: Say, awake: Sequence[str] = CLAIMANTS) -> None:
-    """Waits until every commitment of an epoch's windows is opened, and whatever those awake claim is judged."""
+def live_windows(world: World, epoch: int, say: Say, awake: Sequence[str] = CLAIMANTS) -> bool:
+    """Waits until every commitment of an epoch's windows is opened, and whatever those awake claim is judged, if it was asked."""
     world.wait_for(f"epoch {epoch}", lambda: int(world.oracle("/v1/status")["epoch"]) == epoch)
     windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
-    if any(window["windowId"] & 0xFFFF for window in windows):  # only then devices are audited
+    audited = any(window["windowId"] & 0xFFFF for window in windows)
+    if audited:
         world.wait_for("everybody's audits", lambda: all(is_judged(world, name, epoch) for name in awake))
     passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
     say(f"epoch {epoch}: {passed}")
+    return audited
 
 
 def end_epoch(world: World, epoch: int, say: Say) -> None:

@@ -20,6 +20,7 @@ from tests.e2e.claims import HONEST, claims_facts
 from tests.e2e.world import World, open_world
 
 WIDTH = 132
+EPOCHS_AT_MOST = 3
 
 
 def tell(folder: Path, console: Console) -> dict[str, Any]:
@@ -52,8 +53,7 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
     acts.wait_for_job(world, job_id, say)
     silent = acts.next_epoch(world)
     _silence_carol(world, silent, say)
-    last = acts.next_epoch(world)
-    acts.pass_epoch(world, last, say)
+    last = _audited_epoch(world, say)
     acts.activate(world, last)
     job = acts.outcome_of_job(world, job_id)
     say("the escrow has paid bob")
@@ -67,6 +67,15 @@ def _play(world: World, say: acts.Say) -> dict[str, Any]:
         "claims": claims_facts(world, last, first),
     }
     return _settle(world, last, job, more, say)
+
+
+def _audited_epoch(world: World, say: acts.Say) -> int:
+    """An epoch in which everything claimed was judged; on a machine so slow that only its first window fits, the next one."""
+    for _ in range(EPOCHS_AT_MOST):
+        epoch = acts.next_epoch(world)
+        if acts.pass_epoch(world, epoch, say):
+            break
+    return epoch
 
 
 def _silence_carol(world: World, epoch: int, say: acts.Say) -> None:

@@ -164,6 +164,7 @@ def _ray() -> Iterator[str]:
         RAY_AUTH_TOKEN=secrets.token_hex(32),
         RAY_USAGE_STATS_ENABLED="0",
         RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",
+        RAY_worker_niceness="0",  # or devices stand still while anything else runs on the machine
     )
     import ray
 

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from node.suite.scaling import checked, run_workers
 from swarm_chain.core.encoding import keccak
 from swarm_chain.reference.audited import TrainingQuestion, audited_spec
 from tests.training_world import NODE, TINY
 
 
+@pytest.mark.long
 def test_workers_when_they_train_together_then_every_rank_is_replayed_here(ray_cluster: object, tmp_path: Path) -> None:
     spec = audited_spec(TINY, TrainingQuestion(node=NODE, device=0, nonce=keccak(b"scaling")), 0)
 

@@ -96,6 +96,7 @@ def test_bench_measures_every_backend_without_a_chain(swarm: CommandLine) -> Non
     assert all(result["knownAnswers"] and result["mtops"] > 0 for result in found["results"])
 
 
+@pytest.mark.long
 def test_bench_names_every_metric_and_none_that_was_not_measured_has_a_value(swarm: CommandLine) -> None:
     found = swarm.ask("node", "bench", "--preset", "minimal", "--runs", 1)["metrics"]
 
@@ -107,7 +108,7 @@ def test_bench_names_every_metric_and_none_that_was_not_measured_has_a_value(swa
     for one in found:
         assert all(one[name] for name in ("unit", "method", "measuredBy")), one
         assert (one["value"] is None) == bool(one["problem"]), one
-        assert one["value"] is None or one["value"] > 0, one
+        assert one["value"] is None or one["value"] > 0 or one["name"] == "loss", one
 
 
 def test_bench_of_chosen_categories_measures_no_other(swarm: CommandLine) -> None:
