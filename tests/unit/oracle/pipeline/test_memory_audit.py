@@ -8,7 +8,7 @@ import pytest
 from node import wire
 from node.audits.exchange import run_audit
 from node.audits.memory import HeldMemory, MemoryClaim, opening_json
-from node.measure.memory import commitment_of, open_lanes
+from node.measure.memory import Dataset, commitment_of, open_lanes
 from node.model import AuditKey
 from node.ports import AuditQuestion, BegunAudit
 from oracle.pipeline.audits import audit_measurements, judge_audits
@@ -166,6 +166,7 @@ def test_memory_when_a_byte_of_it_changed_then_the_device_itself_refuses_to_answ
     auditee = held(world)
     auditee.prepare(world.epoch, seed_of(WindowId(world.epoch << 16)), 0)
     dataset = auditee._held[0]
+    assert isinstance(dataset, Dataset)
     broken = dataset.items.copy()
     broken ^= 1
     auditee._held[0] = replace(dataset, items=broken)
