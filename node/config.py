@@ -45,6 +45,7 @@ class NodeSettings(BaseSettings):
     network_mbps: int = Field(default=0, ge=0, le=2**20)  # claimed of the line, both ways; 0: not audited
     link_host: str = Field(default="", pattern=r"^[0-9a-f.:]*$")  # address that answers peers' pings; empty: none does
     link_port: int = Field(default=0, ge=0, le=65535)
+    link_iperf: bool = False  # iperf3's server on the same port, TCP: peers measure throughput too
     link_public_host: str = Field(default="", pattern=r"^[0-9a-f.:]*$")  # as peers reach it, where that is another
     link_public_port: int = Field(default=0, ge=0, le=65535)
     serving_rate: int = Field(default=0, ge=0, le=2**20)  # requests/s claimed; 0: not served

@@ -8,11 +8,12 @@ Every step can be repeated: a pair has one proposal, and members are where both 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
 from node.links.book import LinkPeer, OracleLinks
+from node.links.iperf import Throughput, not_measured
 from swarm_chain.adapters.pinger import PingCall
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
 from swarm_chain.core.link_params import LinkParams
@@ -38,7 +39,7 @@ Admit = Callable[[EpochNumber, frozenset[Address]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkGrounds:
-    """What links are measured with: the node's key, the members by name, what pings, and what lets callers in."""
+    """What links are measured with: the node's key, the members by name, what pings, what lets callers in, and iperf3."""
 
     signer: Signer
     domain: Hash32
@@ -46,6 +47,7 @@ class LinkGrounds:
     members: Mapping[str, OracleLinks]
     pinger: Pinger
     admit: Admit
+    throughput: Throughput = not_measured
 
 
 @dataclass(slots=True, kw_only=True)
@@ -159,6 +161,7 @@ def _proposal(grounds: LinkGrounds, endpoint: LinkEndpoint) -> SignedLink:
         rtt_us=found.rtt_us,
         jitter_us=found.jitter_us,
         loss_ppm=found.loss_ppm,
+        throughput_mbps=grounds.throughput(endpoint.host, endpoint.port),
     )
     log.info("link_measured", peer=endpoint.node, rtt_us=found.rtt_us, loss_ppm=found.loss_ppm)
     return SignedLink(report=report, first=_signed(grounds, report))
@@ -166,6 +169,8 @@ def _proposal(grounds: LinkGrounds, endpoint: LinkEndpoint) -> SignedLink:
 
 def _agreed(grounds: LinkGrounds, endpoint: LinkEndpoint, proposed: SignedLink) -> SignedLink:
     found = _measured(grounds, endpoint)
+    if proposed.report.throughput_mbps is not None:
+        found = replace(found, throughput_mbps=grounds.throughput(endpoint.host, endpoint.port))
     if not agrees(found, proposed.report, grounds.params):
         raise UnavailableError(
             f"{proposed.report} is not what this end found: {found}",

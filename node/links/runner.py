@@ -11,6 +11,7 @@ import structlog
 from node.audits.claims import ClaimGrounds
 from node.links.book import HttpOracleLinks
 from node.links.echo import Doorkeeper, UdpEcho
+from node.links.iperf import IperfServer, Throughput, not_measured, slower_way
 from node.links.round import LinkGrounds, link_round
 from node.oracle_client import JsonHttp
 from swarm_chain.adapters.clock import SystemClock
@@ -137,6 +138,10 @@ def started_links(grounds: ClaimGrounds, stack: ExitStack) -> LinkRunner | None:
         http = JsonHttp(url)
         stack.callback(http.close)
         members[url] = HttpOracleLinks(http)
+    throughput: Throughput = not_measured
+    if settings.link_iperf:
+        stack.callback(IperfServer(settings.link_host, echo.port).close)
+        throughput = slower_way
     measured = LinkGrounds(
         signer=grounds.signer,
         domain=domain,
@@ -144,6 +149,7 @@ def started_links(grounds: ClaimGrounds, stack: ExitStack) -> LinkRunner | None:
         members=members,
         pinger=ping,
         admit=doorkeeper.admit,
+        throughput=throughput,
     )
     return LinkRunner(measured, place, clock.monotonic_ms)
 

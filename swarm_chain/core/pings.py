@@ -54,11 +54,15 @@ class Ping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkFigures:
-    """What one end found: median round trip and median of its changes, us; share of pings without an answer, ppm."""
+    """What one end found: median round trip and median of its changes, us; share of pings without an answer, ppm.
+
+    `throughput_mbps` is the slower way iperf3 found, None where this end did not measure it.
+    """
 
     rtt_us: int
     jitter_us: int
     loss_ppm: int
+    throughput_mbps: int | None = None
 
 
 def endpoint_hash(endpoint: LinkEndpoint) -> Hash32:
@@ -151,7 +155,7 @@ def figures_of(round_trips_us: Sequence[int | None]) -> LinkFigures:
 def agrees(mine: LinkFigures, report: LinkReport, params: LinkParams) -> bool:
     """Whether an end may sign what the other one found: no figure differs by more than `agree_bps` and some slack.
 
-    A throughput is never agreed to: pings show none, and a small one would lower what this end's audits proved.
+    A throughput is agreed to by who measured much the same: a small one lowers what this end's audits proved.
 
     Args:
         mine: what this end found itself.
@@ -159,11 +163,18 @@ def agrees(mine: LinkFigures, report: LinkReport, params: LinkParams) -> bool:
         params: the preset's numbers.
     """
     return (
-        report.throughput_mbps is None
+        _same_throughput(mine.throughput_mbps, report.throughput_mbps, params)
         and _alike(mine.rtt_us, report.rtt_us, params)
         and _alike(mine.jitter_us, report.jitter_us, params)
         and abs(mine.loss_ppm - report.loss_ppm) <= params.agree_ppm
     )
+
+
+def _same_throughput(mine: int | None, told: int | None, params: LinkParams) -> bool:
+    if told is None:
+        return True
+    low, high = sorted((told, -1 if mine is None else mine))
+    return mine is not None and high * BPS <= low * params.agree_bps
 
 
 def _alike(one: int, other: int, params: LinkParams) -> bool:

@@ -329,6 +329,33 @@ def test_proposal_when_it_has_a_throughput_nobody_measured_then_the_other_end_do
     assert measured(world)[SECOND.address].units is None
 
 
+def test_throughput_when_both_ends_found_much_the_same_then_signed_and_it_lowers_units(world: MemberWorld) -> None:
+    begin(world)
+    wires = Wires(rtt_us=4000)
+    first = replace(grounds_of(world, wires, FIRST), throughput=lambda _host, _port: 60)
+    second = replace(grounds_of(world, wires, SECOND), throughput=lambda _host, _port: 70)
+
+    assert [link_round(one, world.epoch) for one in (second, first, second, first)][2:] == [True, True]
+
+    links = link_measurements(world.member.linking, world.member.follower.sight, world.epoch)
+    audits = [Measurement(node=key.address, category=Category.NETWORK, units=80) for key in (FIRST, SECOND)]
+    assert [one.units for one in lowered(audits, links)] == [60, 60]
+
+
+def test_throughput_when_the_proposer_says_less_than_the_other_end_found_then_not_signed(world: MemberWorld) -> None:
+    begin(world)
+    wires = Wires(rtt_us=4000)
+    liar = replace(grounds_of(world, wires, FIRST), throughput=lambda _host, _port: 1)
+    second = replace(grounds_of(world, wires, SECOND), throughput=lambda _host, _port: 900)
+
+    assert [link_round(one, world.epoch) for one in (second, liar, second)][2:] == [False]
+
+    audits = [Measurement(node=SECOND.address, category=Category.NETWORK, units=80)]
+    links = link_measurements(world.member.linking, world.member.follower.sight, world.epoch)
+    units = {one.node: one.units for one in lowered(audits, links)}
+    assert units[SECOND.address] == 80, "nobody lowers another's units alone"
+
+
 def test_node_when_it_answers_none_of_its_peers_then_its_links_are_worst(world: MemberWorld) -> None:
     begin(world)
     wires = Wires()

@@ -46,6 +46,7 @@ def test_figures_when_nothing_came_back_then_refused(trips: list[int | None]) ->
         ({"loss_ppm": PARAMS.agree_ppm}, True),
         ({"loss_ppm": PARAMS.agree_ppm + 1}, False),
         ({"throughput_mbps": 1}, False),
+        ({"throughput_mbps": 900}, False),
     ],
 )
 def test_report_when_it_differs_from_what_this_end_found_then_signed_only_within_the_bounds(
@@ -56,6 +57,19 @@ def test_report_when_it_differs_from_what_this_end_found_then_signed_only_within
     )
 
     assert agrees(MINE, replace(report, **changes), PARAMS) is fits  # type: ignore[arg-type]  # tests change what they like
+
+
+@pytest.mark.parametrize(
+    ("mine", "fits"), [(900, True), (450, True), (1800, True), (449, False), (1801, False), (None, False)]
+)
+def test_throughput_when_this_end_measured_one_then_signed_only_if_much_the_same(mine: int | None, fits: bool) -> None:
+    params = replace(PARAMS, agree_bps=Bps(20_000))
+    report = LinkReport(
+        epoch=EpochNumber(1), first=FIRST, second=SECOND, rtt_us=20_000, jitter_us=300, loss_ppm=0, throughput_mbps=900
+    )
+
+    assert agrees(replace(MINE, throughput_mbps=mine), report, params) is fits
+    assert agrees(replace(MINE, throughput_mbps=mine), replace(report, throughput_mbps=None), params)
 
 
 def test_rules_when_the_presets_are_broken_then_told() -> None:
