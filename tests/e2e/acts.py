@@ -20,6 +20,7 @@ BUDGET_SWM = "40"
 JOB_SPEC = Path("examples/train.yaml")
 LIARS = {"mallory": "half", "carol": "boast"}
 
+AFTER_OPENINGS_S = 20  # for judging what came last
 AT_ONCE = 3  # commands at a time: they unlock keys and load web3, which two cores do one by one anyway
 
 Say = Callable[[str], None]
@@ -102,8 +103,10 @@ def live_windows(world: World, epoch: int, say: Say, awake: Sequence[str] = CLAI
     world.wait_for(f"epoch {epoch}", lambda: int(world.oracle("/v1/status")["epoch"]) == epoch)
     windows = world.wait_for(f"the windows of epoch {epoch}", lambda: _all_proven(world, epoch))
     audited = any(window["windowId"] & 0xFFFF for window in windows)
-    if audited:
-        world.wait_for("everybody's audits", lambda: all(is_judged(world, name, epoch) for name in awake))
+    if audited:  # what a busy machine missed is asked in the next epoch
+        late = max(int(window["openUntil"] or 0) for window in windows) + AFTER_OPENINGS_S
+        world.wait_for("everybody's audits", lambda: _all_judged(world, epoch, awake) or world.chain_time() > late)
+        audited = _all_judged(world, epoch, awake)
     passed = ", ".join(f"window {w['windowId'] & 0xFFFF}: {w['proven']} of {w['committed']} opened" for w in windows)
     say(f"epoch {epoch}: {passed}")
     return audited
@@ -221,6 +224,10 @@ def _all_proven(world: World, epoch: int) -> list[dict[str, Any]] | None:
     late = world.chain_time() > epoch_end(world, epoch) - 40  # too late for another window to open
     complete = len(opened) > confirmations or (opened and late)
     return opened if complete and all(_is_over(world, w) for w in opened) else None
+
+
+def _all_judged(world: World, epoch: int, names: Sequence[str]) -> bool:
+    return all(is_judged(world, name, epoch) for name in names)
 
 
 def _is_over(world: World, window: dict[str, Any]) -> bool:

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.usefixtures("nodes")
 
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name.lower())
-@pytest.mark.parametrize("call", [VOTE, SUBMIT], ids=["vote", "submission"])
+@pytest.mark.parametrize(
+    "call", [pytest.param(VOTE, id="vote"), pytest.param(SUBMIT, id="submission", marks=pytest.mark.long)]
+)
 def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
     chain: Devnet,
     epochs: Epochs,

@@ -90,6 +90,7 @@ def stored(
     holder.http.close()
 
 
+@pytest.mark.long
 def test_renew_storage_when_meant_then_keys_open_what_was_published_and_old_volumes_end(
     here: Here, program: MemberProgram, epochs: Epochs, stored: tuple[Holder, GivenVolume, bytes]
 ) -> None:
@@ -120,6 +121,7 @@ def test_renew_storage_when_meant_then_keys_open_what_was_published_and_old_volu
     holder.http.close()
 
 
+@pytest.mark.long
 def test_renew_storage_when_nobody_confirms_or_the_member_still_runs_then_nothing_changes(
     here: Here, program: MemberProgram, stored: tuple[Holder, GivenVolume, bytes]
 ) -> None:

@@ -38,6 +38,7 @@ def known(tools: ChainTools, folder: Path) -> KeySigner:
     return node
 
 
+@pytest.mark.long
 def test_bench_when_submitted_then_every_member_shows_it_and_without_it_none_does(
     here: Here, program: MemberProgram, folder: Path, known: KeySigner
 ) -> None:
@@ -57,6 +58,7 @@ def test_bench_when_submitted_then_every_member_shows_it_and_without_it_none_doe
     assert (shown["measured"], bool(shown["problem"])) == (None, True)
 
 
+@pytest.mark.long
 def test_bench_when_no_member_takes_it_then_4_and_what_was_measured_is_not_lost(
     here: Here, folder: Path, known: KeySigner
 ) -> None:
@@ -77,6 +79,7 @@ def test_bench_when_no_member_takes_it_then_4_and_what_was_measured_is_not_lost(
     ],
     ids=["oracle", "key", "deployment", "registration"],
 )
+@pytest.mark.long
 def test_bench_when_something_to_submit_with_is_missing_then_refused_before_measuring(
     here: Here, folder: Path, tmp_path: Path, missing: dict[str, str], code: int, error: str
 ) -> None:
