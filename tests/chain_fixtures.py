@@ -75,12 +75,18 @@ class ChainTools:
         """Address of a contract."""
         return self.net.deployment.contracts[contract]
 
-    def impersonate(self, sender: Address, to: Address, data: bytes) -> str:
-        """Sends calldata from an account without a key, such as the timelock or a contract; gives the hash."""
+    def impersonate(self, sender: Address, to: Address, data: bytes) -> bool:
+        """Sends calldata from an account without a key, such as the timelock or a contract; whether the chain did it."""
         self.net.rpc.request("anvil_setBalance", [sender, hex(10**19)])
         self.net.rpc.request("anvil_impersonateAccount", [sender])
         request = {"from": sender, "to": to, "data": to_hex(data), "gas": hex(3_000_000)}
-        return str(self.net.rpc.request("eth_sendTransaction", [request]))
+        sent, clock = self.net.rpc.request("eth_sendTransaction", [request]), SystemClock()
+        deadline = clock.monotonic_ms() + 20_000
+        # anvil answers when it has queued a transaction; whatever comes next must find it mined.
+        while (receipt := self.net.rpc.request("eth_getTransactionReceipt", [sent])) is None:
+            assert clock.monotonic_ms() < deadline, f"{sent} is not mined"
+            clock.sleep(0.01)
+        return bool(receipt["status"] == "0x1")
 
 
 @pytest.fixture(scope="session")
@@ -99,6 +105,7 @@ def chain(devnet_session: Devnet) -> Iterator[Devnet]:
     # A snapshot holds neither the mempool nor the way of mining.
     devnet_session.rpc.request("anvil_dropAllTransactions")
     devnet_session.automine(True)
+    devnet_session.rpc.request("anvil_removeBlockTimestampInterval")
     devnet_session.rpc.request("evm_revert", [snapshot])
 
 

@@ -29,7 +29,7 @@ def state_with_roots(tools: ChainTools, owner: KeySigner) -> ChainState:
             "manifestHash": keccak(b"manifest"),
         }
         call = ContractCall(contract="RewardSettlement", function="acceptReport", args=(report,))
-        tools.impersonate(tools.address("EpochOracle"), tools.address("RewardSettlement"), encode_call(call))
+        assert tools.impersonate(tools.address("EpochOracle"), tools.address("RewardSettlement"), encode_call(call))
     tools.send(owner, "RewardSettlement", "disableRoot", 1)
     return _folded(tools)
 

@@ -134,7 +134,7 @@ def test_rewired_chain_is_refused_with_all_differences(
     unbond = ContractCall(contract="StakeVault", function="setUnbonding", args=(plan.params.stake.min_unbonding_for,))
     for call in (grant, unbond):
         timelock = plan.deployment.contracts["TimelockController"]
-        tools.impersonate(timelock, plan.deployment.contracts[call.contract], encode_call(call))
+        assert tools.impersonate(timelock, plan.deployment.contracts[call.contract], encode_call(call))
     tools.net.mine()
 
     refused = connected.ask("dev", "verify", out, code=70)

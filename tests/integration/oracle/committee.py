@@ -2,15 +2,12 @@
 
 import random
 import socket
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-import httpx2
 from eth_account.hdaccount import key_from_seed, seed_from_mnemonic
 
-from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.contracts import encode_call
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak
@@ -19,12 +16,10 @@ from swarm_chain.core.units import Wei
 from swarm_chain.devnet import Devnet
 from swarm_chain.devnet.chain import MNEMONIC
 from tests.chain_fixtures import ChainTools
-from tests.integration.oracle.process import MemberProgram, wait_until
+from tests.integration.oracle.process import MemberProgram, pace
 
 # Below the range the kernel hands out by itself, so that no other test is given one of these.
 PORTS = range(20_000, 30_000)
-SEEN_WITHIN_S = 60
-ACT_S = 0.2
 GAS_MONEY = Wei(10**19)
 MEMBER_KEY: bytes = key_from_seed(seed_from_mnemonic(MNEMONIC, passphrase=""), "m/44'/60'/0'/0/1")
 
@@ -49,14 +44,8 @@ class Committee:
         return [program for program in self.programs if program.process is not None and not program.process_ended()]
 
     def pace(self, tools: ChainTools) -> None:
-        """Mines a block once every member that runs has seen the one before, and leaves it time to act on it.
-
-        Chain time passes as fast as these processes can follow, on whatever machine they run.
-        """
-        head = tools.reader.block("latest").number
-        wait_until(lambda: all(_seen(program) >= head for program in self.running()), within_s=SEEN_WITHIN_S)
-        time.sleep(ACT_S)
-        tools.net.mine()
+        """Mines a block once every member that runs has seen the one before, and leaves it time to act on it."""
+        pace(tools.net, self.running)
 
     def forget(self, number: int) -> None:
         """Deletes the database of a member that does not run; key, password and the log of signatures stay."""
@@ -69,13 +58,6 @@ class Committee:
         latest = tools.reader.block("latest").number
         voted = (e for e in tools.reader.events(0, latest) if e.name == "Voted" and e.args["epoch"] == epoch)
         return {str(event.args["member"]): cast(bytes, event.args["reportHash"]) for event in voted}
-
-
-def _seen(program: MemberProgram) -> int:
-    try:
-        return int(program.get("/readyz").get("block", 0))
-    except httpx2.TransportError:
-        return 0  # not up yet, or being killed: `running` tells
 
 
 def free_ports(count: int, draw: random.Random) -> tuple[int, ...]:
@@ -118,10 +100,4 @@ def _program(net: Devnet, home: Path, key: bytes, urls: list[str], number: int) 
 
 def _by_timelock(tools: ChainTools, function: str, *args: object) -> None:
     call = ContractCall(contract="EpochOracle", function=function, args=args)
-    sent = tools.impersonate(tools.address("TimelockController"), tools.address("EpochOracle"), encode_call(call))
-    clock = SystemClock()
-    deadline = clock.monotonic_ms() + 10_000
-    while (receipt := tools.net.rpc.request("eth_getTransactionReceipt", [sent])) is None:
-        assert clock.monotonic_ms() < deadline, f"{sent} is not mined"
-        clock.sleep(0.02)
-    assert receipt["status"] == "0x1"
+    assert tools.impersonate(tools.address("TimelockController"), tools.address("EpochOracle"), encode_call(call))

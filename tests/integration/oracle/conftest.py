@@ -44,8 +44,13 @@ class Epochs:
         self.tools.net.warp(end - self.tools.reader.block("latest").timestamp + 1)
         return self.current
 
+    def own_time(self) -> None:
+        """A second a block from here on, however long the machine takes for it."""
+        self.tools.net.rpc.request("anvil_setBlockTimestampInterval", [1])
+
     def end(self, epoch: int) -> None:
-        """Moves past the end of an epoch and makes that final."""
+        """Moves past the end of an epoch and makes that final; chain time is the machine's again."""
+        self.tools.net.rpc.request("anvil_removeBlockTimestampInterval")
         end = cast(int, self.tools.call("EpochOracle", "epochEnd", epoch))
         self.tools.net.warp(max(end - self.tools.reader.block("latest").timestamp, 0) + 1)
         self.tools.net.mine(FINAL_AFTER)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from tests.secrets_guard import remember
 
 PASSWORD = "correct horse battery staple"
 START_WITHIN_S = 60
+SEEN_WITHIN_S = 60
 SWARM = Path(sys.executable).parent / "swarm"
 
 
@@ -30,6 +31,17 @@ def wait_until(holds: Callable[[], bool], meanwhile: Callable[[], object] = lamb
         assert time.monotonic() < end, "it did not happen in time"
         meanwhile()
         time.sleep(0.05)
+
+
+def pace(net: Devnet, running: "Callable[[], Sequence[MemberProgram]]", behind: int = 0, act_s: float = 0.2) -> None:
+    """Mines a block once every member that runs has seen the one before, or the one so many `behind`, and had time to act.
+
+    Chain time passes as fast as these processes can follow, on whatever machine they run, if the chain's time is its own.
+    """
+    head = int(net.rpc.request("eth_blockNumber", []), 16)
+    wait_until(lambda: all(program.seen() >= head - behind for program in running()), within_s=SEEN_WITHIN_S)
+    time.sleep(act_s)
+    net.mine()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -90,6 +102,13 @@ class MemberProgram:
         wait_until(lambda: bool(self.said("member_started")) or self.process_ended(), within_s=START_WITHIN_S)
         assert not self.process_ended(), self.log_path.read_text()
         self.url = f"http://127.0.0.1:{self.said('member_started')[0]['port']}"
+
+    def seen(self) -> int:
+        """Newest block this member has worked on; 0 while it does not answer."""
+        try:
+            return int(self.get("/readyz").get("block", 0))
+        except httpx2.TransportError:
+            return 0
 
     def process_ended(self) -> bool:
         """Whether the process has come to an end."""

@@ -26,7 +26,7 @@ def four(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
     """Four members who all must vote."""
     made = found_committee(tools, tmp_path, count=4, quorum=4)
     yield made
-    _end(tools, made)
+    _end(made)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def seven(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
     """The default committee: five of seven."""
     made = found_committee(tools, tmp_path, count=7, quorum=5)
     yield made
-    _end(tools, made)
+    _end(made)
 
 
 @pytest.fixture
@@ -42,14 +42,14 @@ def two(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
     """Two members who both must vote."""
     made = found_committee(tools, tmp_path, count=2, quorum=2)
     yield made
-    _end(tools, made)
+    _end(made)
 
 
 def test_member_when_its_database_is_deleted_in_mid_epoch_then_it_catches_up_and_votes_the_same_hash(
     epochs: Epochs, nodes: tuple[KeySigner, KeySigner], four: Committee
 ) -> None:
     tools, epoch = epochs.tools, epochs.begin()
-    _own_time(tools)
+    epochs.own_time()
     four.start()
     workers = _workers(nodes, four.programs)
     _work(epochs, four, workers, lambda: all(epoch << 16 in worker.proven for worker in workers))
@@ -75,7 +75,7 @@ def test_committee_of_seven_when_two_are_down_then_five_report_and_the_two_fetch
     epochs: Epochs, nodes: tuple[KeySigner, KeySigner], seven: Committee
 ) -> None:
     tools, epoch = epochs.tools, epochs.begin()
-    _own_time(tools)
+    epochs.own_time()
     seven.start(*range(5))
     workers = _workers(nodes, seven.programs[:5])
     _work(epochs, seven, workers, lambda: all(epoch << 16 in worker.proven for worker in workers))
@@ -90,11 +90,6 @@ def test_committee_of_seven_when_two_are_down_then_five_report_and_the_two_fetch
     _all_publish_the_same(tools, seven, epoch)
 
 
-def _own_time(tools: ChainTools) -> None:
-    """A second a block from here on, however long the machine takes for it."""
-    tools.net.rpc.request("anvil_setBlockTimestampInterval", [1])
-
-
 def test_two_runs_when_seed_database_and_endpoint_order_differ_then_the_same_bytes(
     epochs: Epochs,
     nodes: tuple[KeySigner, KeySigner],
@@ -103,7 +98,7 @@ def test_two_runs_when_seed_database_and_endpoint_order_differ_then_the_same_byt
 ) -> None:
     """Invariant 43. Both build the report from the one bundle, each for itself, and must agree to report at all."""
     tools, epoch = epochs.tools, epochs.begin()
-    _own_time(tools)
+    epochs.own_time()
     with ExitStack() as stack:
         ends = [stack.enter_context(running_proxy(tools.net.rpc_url)).url for _ in range(2)]
         for program, seed, order in zip(two.programs, ("1", "4242"), (ends, ends[::-1]), strict=True):
@@ -126,9 +121,8 @@ def _is_drawn_and_proven(committee: Committee, epoch: int, count: int) -> bool:
 
 
 def _end_epoch(epochs: Epochs, epoch: int) -> None:
-    epochs.tools.net.rpc.request("anvil_removeBlockTimestampInterval")
     epochs.end(epoch)
-    _own_time(epochs.tools)
+    epochs.own_time()
 
 
 def _evidence(program: MemberProgram, epoch: int) -> dict[str, list[object]]:
@@ -137,10 +131,9 @@ def _evidence(program: MemberProgram, epoch: int) -> dict[str, list[object]]:
     return found
 
 
-def _end(tools: ChainTools, committee: Committee) -> None:
+def _end(committee: Committee) -> None:
     for program in committee.running():
         program.end(signal.SIGKILL)
-    tools.net.rpc.request("anvil_removeBlockTimestampInterval")
 
 
 def _workers(nodes: tuple[KeySigner, ...], members: tuple[MemberProgram, ...]) -> list[Worker]:

@@ -10,8 +10,12 @@ from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.devnet import Devnet
 from swarm_chain.params import load_params
 from tests.integration.oracle.conftest import Epochs
-from tests.integration.oracle.process import MemberProgram, wait_until
+from tests.integration.oracle.process import MemberProgram, pace, wait_until
 from tests.integration.oracle.worker import Worker
+
+WITHIN_S = 120
+ACT_S = 0.05
+FOLLOWS_BEHIND = 4  # blocks; a window is open for twenty
 
 Launch = Callable[[str], MemberProgram]
 
@@ -21,11 +25,12 @@ def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_na
 ) -> None:
     member = launch(chain.rpc_url)
     epoch = epochs.begin()
+    epochs.own_time()
     member.start()
     workers = [Worker(signer=node, members=(member,), params=load_params("minimal")) for node in nodes]
     _work_through(epoch, workers, member)
     epochs.end(epoch)
-    wait_until(lambda: epochs.has_report(epoch), chain.mine)
+    wait_until(lambda: epochs.has_report(epoch), chain.mine, WITHIN_S)
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
 
     verdicts = [v for v in member.said("verdict") if v["window"] >> 16 == epoch]
@@ -43,11 +48,11 @@ def _work_through(epoch: int, workers: list[Worker], member: MemberProgram) -> N
     def steps() -> None:
         for worker in workers:
             worker.step()
-        member.net.mine()
+        pace(member.net, lambda: [member], behind=FOLLOWS_BEHIND, act_s=ACT_S)
 
     windows = {epoch << 16, epoch << 16 | 1}
-    wait_until(lambda: all(worker.proven >= windows for worker in workers), steps)
-    wait_until(lambda: {v["window"] for v in member.said("verdict")} >= windows)
+    wait_until(lambda: all(worker.proven >= windows for worker in workers), steps, WITHIN_S)
+    wait_until(lambda: {v["window"] for v in member.said("verdict")} >= windows, within_s=WITHIN_S)
 
 
 def _replays(member: MemberProgram, epoch: int) -> None:
