@@ -104,11 +104,13 @@ class JobPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedReceipt:
-    """A receipt, the node key's signature and the content hashes of all checkpoints."""
+    """A receipt, the node key's signature, the content hashes of all contents, and the gateway's signature where it has
+    given one."""
 
     receipt: Receipt
     signature: Signature
     contents: tuple[Hash32, ...]
+    gateway_signature: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ import httpx2
 import stamina
 
 from node import wire
-from node.model import DevicePlan
+from node.model import DevicePlan, SignedReceipt
 from node.ports import BegunAudit, CheckpointUpload, EpochProof
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
-from swarm_chain.core.messages import Json, receipt_json
-from swarm_chain.core.model import Heartbeat, Receipt, SignedCommitment, SignedProof, WindowRecord
+from swarm_chain.core.messages import Json
+from swarm_chain.core.model import Heartbeat, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import Address, EpochNumber, Hash32, ProviderId, Signature
 
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
@@ -141,14 +141,9 @@ class HttpOracleInbox:
         """Hands in the openings of a drawn window."""
         self._http.post("/v1/proofs", wire.proof_body(signed))
 
-    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
-        """Hands in a job's receipt with the content hashes of its checkpoints."""
-        body: Json = {
-            "receipt": receipt_json(receipt),
-            "signature": to_hex(signature),
-            "checkpoints": [to_hex(content) for content in contents],
-        }
-        self._http.post(f"/v1/jobs/{receipt.job_id}/receipts", body)
+    def receipt(self, signed: SignedReceipt) -> None:
+        """Hands in a job's receipt with the content hashes of its contents and the gateway's signature."""
+        self._http.post(f"/v1/jobs/{signed.receipt.job_id}/receipts", wire.receipt_body(signed))
 
     def checkpoint(self, upload: CheckpointUpload) -> None:
         """Hands in a drawn checkpoint."""

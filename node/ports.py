@@ -1,18 +1,19 @@
 """What an agent needs beside the chain: oracle members, devices and a place to run jobs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, StartAudit
+from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, SignedReceipt, StartAudit
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeChallenge
 from swarm_chain.core.errors import SwarmError
+from swarm_chain.core.jobs import JobSpec
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
     Commitment,
     Heartbeat,
-    Receipt,
     SettlementLeaf,
     SignedCommitment,
     SignedProof,
@@ -22,7 +23,6 @@ from swarm_chain.core.storageset import Volume
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature
 from swarm_chain.core.volumes import BlocksConfirmed, BlocksRequest, VolumeRequest
 from swarm_chain.court.model import RowEvidence
-from swarm_chain.reference.spec import TrainSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,8 +251,8 @@ class OracleInbox(Protocol):
         """Hands in the openings of a drawn window."""
         ...
 
-    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
-        """Hands in a job's receipt with the content hashes of its checkpoints."""
+    def receipt(self, signed: SignedReceipt) -> None:
+        """Hands in a job's receipt with the content hashes of its contents."""
         ...
 
     def checkpoint(self, upload: CheckpointUpload) -> None:
@@ -299,16 +299,16 @@ class RowTracer(Protocol):
 class JobRunner(Protocol):
     """Runs jobs in other processes; progress is on disk, so a stopped job goes on where it was."""
 
-    def start(self, job_id: JobId, spec: TrainSpec) -> None:
-        """Starts or resumes a job and returns at once."""
+    def start(self, job_id: JobId, spec: JobSpec, inputs: Mapping[Hash32, bytes]) -> None:
+        """Starts or resumes a job with the bytes of its inputs, and returns at once."""
         ...
 
     def finished(self) -> tuple[FinishedJob, ...]:
         """Jobs that ended since the last call."""
         ...
 
-    def checkpoint(self, job_id: JobId, index: int) -> bytes:
-        """Content of a checkpoint of a job."""
+    def content(self, job_id: JobId, index: int) -> bytes:
+        """A content of a job."""
         ...
 
     def stop(self, job_id: JobId, *, forget: bool) -> None:

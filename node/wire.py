@@ -3,14 +3,14 @@
 import base64
 from collections.abc import Mapping
 
-from node.model import DevicePlan
+from node.model import DevicePlan, SignedReceipt
 from node.ports import BegunAudit, CheckpointUpload, EpochProof
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.kinds import JobKind, WindowState
-from swarm_chain.core.messages import Json, signed_commitment_json, signed_proof_json
+from swarm_chain.core.messages import Json, receipt_json, signed_commitment_json, signed_proof_json
 from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import (
     UINT128_MAX,
@@ -125,6 +125,16 @@ def parse_receipt(fields: Mapping[str, object]) -> Receipt:
         finished_at=Timestamp(_integer(fields, "finishedAt")),
         exit_code=_integer(fields, "exitCode"),
     )
+
+
+def receipt_body(signed: SignedReceipt) -> Json:
+    """Body of POST /v1/jobs/{id}/receipts."""
+    return {
+        "receipt": receipt_json(signed.receipt),
+        "signature": to_hex(signed.signature),
+        "checkpoints": [to_hex(content) for content in signed.contents],
+        "gatewaySignature": None if signed.gateway_signature is None else to_hex(signed.gateway_signature),
+    }
 
 
 def checkpoint_body(upload: CheckpointUpload) -> Json:

@@ -160,11 +160,13 @@ class SignedObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedReceipt:
-    """A job's receipt, the node's signature, and the content hashes its checkpoint root commits to."""
+    """A job's receipt, the node's signature, the content hashes its checkpoint root commits to, and the gateway's signature
+    where the job names a gateway."""
 
     receipt: Receipt
     signature: Signature
     checkpoints: tuple[Hash32, ...]
+    gateway_signature: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -189,6 +189,7 @@ class ReceiptBody(Body):
     receipt: ReceiptFields
     signature: HexSignature
     checkpoints: Annotated[list[HexHash], Field(max_length=MAX_CHECKPOINTS)]
+    gateway_signature: HexSignature | None = None
 
     def content_hashes(self) -> tuple[Hash32, ...]:
         """Content hashes of all checkpoints, in order."""

@@ -1,13 +1,15 @@
 """A world for agents in one process: a chain in memory, oracle members that check what they get, devices without Ray."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from node.agent import Agent
 from node.audits.exchange import run_audit
 from node.court.worker import trace_accused
-from node.jobs.worker import TrainingResult, checkpoint_path, run_training
-from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, StartAudit
+from node.jobs.folder import JobFolder
+from node.jobs.work import JobOrder, JobResult, run_job
+from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, SignedReceipt, StartAudit
 from node.ports import (
     AccusedRow,
     Auditee,
@@ -27,6 +29,7 @@ from swarm_chain.core.checkpoints import content_hash, opens_checkpoint, path_ha
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWindow, draw_rows
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError, UnavailableError
+from swarm_chain.core.jobs import JobSpec, spec_hash
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
@@ -49,7 +52,6 @@ from swarm_chain.core.signing import (
 )
 from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, ProviderId, Signature, Wei, WindowId, epoch_of
 from swarm_chain.params import load_params
-from swarm_chain.reference.spec import TrainSpec, spec_hash
 from swarm_chain.testing import FakeChain, FakeClock, FakeSigner
 
 SHAPE = ComputeShape(m=64, n=64, steps=2)
@@ -117,10 +119,10 @@ class MemberInMemory:
         require_signed_by(self.node, proof_digest(self.domain, signed.proof), signed.signature)
         self.proofs.append(signed)
 
-    def receipt(self, receipt: Receipt, signature: Signature, contents: tuple[Hash32, ...]) -> None:
+    def receipt(self, signed: SignedReceipt) -> None:
         self._require_here()
-        require_signed_by(self.node, receipt_digest(self.domain, receipt), signature)
-        self.receipts.append((receipt, contents))
+        require_signed_by(self.node, receipt_digest(self.domain, signed.receipt), signed.signature)
+        self.receipts.append((signed.receipt, signed.contents))
 
     def checkpoint(self, upload: CheckpointUpload) -> None:
         self._require_here()
@@ -271,18 +273,21 @@ class InlineRunner:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._waiting: dict[JobId, TrainSpec] = {}
+        self._waiting: dict[JobId, JobOrder] = {}
         self.stopped: list[tuple[JobId, bool]] = []
 
-    def start(self, job_id: JobId, spec: TrainSpec) -> None:
-        self._waiting[job_id] = spec
+    def start(self, job_id: JobId, spec: JobSpec, inputs: Mapping[Hash32, bytes]) -> None:
+        folder = str(self.directory / str(job_id))
+        self._waiting[job_id] = JobOrder(document=spec.document(), folder=folder, inputs=inputs)
 
     def finished(self) -> tuple[FinishedJob, ...]:
         done, self._waiting = self._waiting, {}
-        return tuple(_finished(j, run_training(s.document(), str(self.directory / str(j)))) for j, s in done.items())
+        return tuple(_finished(job_id, run_job(order)) for job_id, order in done.items())
 
-    def checkpoint(self, job_id: JobId, index: int) -> bytes:
-        return checkpoint_path(self.directory / str(job_id), index).read_bytes()
+    def content(self, job_id: JobId, index: int) -> bytes:
+        content = JobFolder(path=self.directory / str(job_id)).kept(index)
+        assert content is not None
+        return content
 
     def stop(self, job_id: JobId, *, forget: bool) -> None:
         self._waiting.pop(job_id, None)
@@ -395,7 +400,7 @@ def opened(window: WindowRecord, **changes: object) -> WindowRecord:
     return replace(window, **changes)  # type: ignore[arg-type]  # names are checked by replace itself
 
 
-def _finished(job_id: JobId, result: TrainingResult) -> FinishedJob:
+def _finished(job_id: JobId, result: JobResult) -> FinishedJob:
     return FinishedJob(
         job_id=job_id,
         contents=tuple(map(Hash32, result.contents)),

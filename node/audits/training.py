@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from node.jobs.worker import checkpoint_path
 from node.ports import AuditQuestion
 from swarm_chain.core import merkle
 from swarm_chain.core.checkpoints import checkpoint_leaf, content_hash
@@ -131,7 +130,7 @@ class Trainee:
 
     def _opening(self, trained: TrainedRuns, segment: int) -> Json:
         run, number = self._work.place(segment)
-        content = checkpoint_path(self._folder(trained.question.device, run), number).read_bytes()
+        content = segment_path(self._folder(trained.question.device, run), number).read_bytes()
         return opening_json(self._work, trained, segment, content)
 
     def _spec(self, question: AuditQuestion, run: int) -> TrainSpec:
@@ -160,10 +159,15 @@ def train_run(spec: TrainSpec, folder: Path) -> Contents:
     content = initial_checkpoint(spec)
     hashes = [content_hash(content)]
     for index in range(spec.segments):
-        checkpoint_path(folder, index).write_bytes(content)
+        segment_path(folder, index).write_bytes(content)
         content = run_segment(spec, content, index)
         hashes.append(content_hash(content))
     return tuple(hashes)
+
+
+def segment_path(folder: Path, index: int) -> Path:
+    """Where the start of a segment lies while an audit lasts."""
+    return folder / f"{index:06d}.ckpt"
 
 
 def opening_json(work: TrainingWork, trained: TrainedRuns, segment: int, content: bytes) -> Json:

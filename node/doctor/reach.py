@@ -36,15 +36,16 @@ class Asker:
     now: Timestamp
 
 
-def reach(port: int, urls: Sequence[str], asker: Asker) -> Reach:
+def reach(port: int, urls: Sequence[str], asker: Asker, host: str = EVERYWHERE) -> Reach:
     """Has every member try a port.
 
     Args:
         port: of this machine, from 1024.
         urls: members, one after the other.
         asker: who signs.
+        host: address to listen on meanwhile.
     """
-    with _listening(port) as lines:
+    with _listening(host, port) as lines:
         called = tuple(_ask(url, port, asker, lines) for url in urls)
     return Reach(port=port, is_free=lines is not None, called=called)
 
@@ -98,10 +99,10 @@ def callback_body(request: CallbackRequest, signature: Signature) -> dict[str, o
 
 
 @contextmanager
-def _listening(port: int) -> Iterator["SimpleQueue[bytes] | None"]:
+def _listening(host: str, port: int) -> Iterator["SimpleQueue[bytes] | None"]:
     """Lines that arrive at a port while it is listened on; None if a program has it already."""
     try:
-        listener = socket.create_server((EVERYWHERE, port))
+        listener = socket.create_server((host, port))
     except OSError:
         yield None
         return

@@ -87,7 +87,7 @@ def _accept(offer: JobOffer, job: OwnJob | None, view: View, own: Own) -> Iterat
         return
     held = sum(other.phase not in _ENDED and other.signed is None for other in own.jobs if other is not job)
     free = own.takes_jobs and not own.draining and held < CONCURRENT_JOBS
-    if free and offer.kind is JobKind.TRAIN:
+    if free:
         yield AcceptJob(offer=offer)
 
 

@@ -21,11 +21,14 @@ from node.ports import CheckpointUpload, FinishedJob, JobRunner
 from node.records import end_job, finish_job, job_spec, own_jobs, purpose_of, save_job, start_job
 from node.state import add_delivery
 from node.tools import Tools, ask_any
+from swarm_chain.core.checkpoints import job_seed
 from swarm_chain.core.errors import InconsistentError, InvalidInputError
+from swarm_chain.core.jobs import parse_job_spec, spec_hash
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.signing import receipt_digest, receipt_hash
 from swarm_chain.core.units import JobId, Timestamp
-from swarm_chain.reference.spec import parse_train_spec, spec_hash
+from swarm_chain.reference.programs.base import Program, inputs_of
+from swarm_chain.reference.programs.registry import open_program
 
 log = structlog.get_logger()
 
@@ -36,7 +39,7 @@ def accept_job(tools: Tools, _: Memory, view: View, action: AcceptJob) -> None:
     spec = ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
     save_job(tools.state, job_id, JobPhase.ACCEPTING, spec)
     try:
-        parse_train_spec(spec)
+        _program(spec)
     except InvalidInputError as error:
         end_job(tools.state, job_id, JobPhase.DECLINED, error.message)
         log.info("job_declined", job_id=job_id, reason=error.message)
@@ -51,7 +54,7 @@ def run_job(tools: Tools, memory: Memory, view: View, action: RunJob) -> None:
     spec = known[0] if known is not None else ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
     save_job(tools.state, job_id, JobPhase.RUNNING, spec)
     start_job(tools.state, job_id, view.block.timestamp)
-    _runner(tools).start(job_id, parse_train_spec(spec))
+    _runner(tools).start(job_id, parse_job_spec(spec), {})
     memory.active_jobs.add(job_id)
     log.info("job_started", job_id=job_id, resumed=known is not None and known[1] > 0)
 
@@ -68,6 +71,7 @@ def collect_job(tools: Tools, finished: FinishedJob, now: Timestamp) -> None:
     run = JobRun(
         job_id=finished.job_id,
         node=tools.node,
+        kind=parse_job_spec(spec).job_kind,
         spec_hash=spec_hash(spec),
         contents=finished.contents,
         device_ms=finished.device_ms,
@@ -97,7 +101,7 @@ def complete_job(tools: Tools, _: Memory, __: View, action: CompleteJob) -> None
 def send_receipt(tools: Tools, _: Memory, __: View, action: SendReceipt) -> None:
     """Hands the receipt to a member."""
     signed = _receipt_of(tools, action.job_id)
-    tools.members[action.member].inbox.receipt(signed.receipt, signed.signature, signed.contents)
+    tools.members[action.member].inbox.receipt(signed)
     add_delivery(tools.state, "receipt", str(action.job_id), action.member)
     log.info("receipt_delivered", job_id=action.job_id, member=action.member)
 
@@ -114,12 +118,14 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
     if digest != offer.receipt_digest:
         raise InconsistentError(f"the chain recorded another receipt for job {offer.job_id}", code="other_receipt")
     block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
-    for drawn in drawn_checkpoints(signed.receipt, digest, signed.contents, block_hash):
+    known = job_spec(tools.state, offer.job_id)
+    program, seed = _program(known and known[0]), job_seed(block_hash, digest)
+    for drawn in drawn_checkpoints(program, signed.receipt, signed.contents, seed):
         upload = CheckpointUpload(
             job_id=offer.job_id,
             node=tools.node,
             index=drawn.index,
-            content=_runner(tools).checkpoint(offer.job_id, drawn.index),
+            content=_runner(tools).content(offer.job_id, drawn.index),
             path=drawn.path,
             signature=tools.signer.sign_typed(tools.domain, drawn.struct_hash),
         )
@@ -140,6 +146,10 @@ def close_job(tools: Tools, memory: Memory, _: View, action: CloseJob) -> None:
 def _send(tools: Tools, function: str, job_id: JobId, args: tuple[object, ...]) -> None:
     call = ContractCall(contract="JobEscrow", function=function, args=args)
     tools.outbox.send(purpose_of(function, job_id), call)
+
+
+def _program(document: object) -> Program:
+    return open_program(parse_job_spec(document), inputs_of({}))
 
 
 def _receipt_of(tools: Tools, job_id: JobId) -> SignedReceipt:

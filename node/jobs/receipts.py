@@ -8,13 +8,13 @@ from swarm_chain.core.checkpoints import (
     checkpoint_tree,
     checkpoints_to_upload,
     draw_segments,
-    job_seed,
     path_hash,
 )
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import checkpoint_hash
 from swarm_chain.core.units import ZERO_HASH, Address, Hash32, JobId, Timestamp
+from swarm_chain.reference.programs.base import Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,7 @@ class JobRun:
     """What a node knows of a job it has run: content hashes of its checkpoints in order, none if it failed."""
 
     job_id: JobId
+    kind: JobKind
     node: Address
     spec_hash: Hash32
     contents: tuple[Hash32, ...]
@@ -52,7 +53,7 @@ def make_receipt(run: JobRun) -> Receipt:
     kept = run.contents if run.exit_code == 0 else ()
     return Receipt(
         job_id=run.job_id,
-        kind=JobKind.TRAIN,
+        kind=run.kind,
         node=run.node,
         spec_hash=run.spec_hash,
         input_digest=kept[0] if kept else ZERO_HASH,
@@ -67,26 +68,26 @@ def make_receipt(run: JobRun) -> Receipt:
 
 
 def drawn_checkpoints(
-    receipt: Receipt, digest: Hash32, contents: Sequence[Hash32], block_hash: Hash32
+    program: Program, receipt: Receipt, contents: Sequence[Hash32], seed: Hash32
 ) -> tuple[DrawnCheckpoint, ...]:
-    """Draw the segments of a completed job and name the checkpoints that prove them.
+    """Draw the units of a completed job and name the contents that prove them.
 
     Args:
+        program: the job's.
         receipt: the receipt handed in.
-        digest: its digest, as the chain recorded it.
-        contents: content hashes of all checkpoints.
-        block_hash: hash of the second block after the one that completed the job.
+        contents: content hashes of all contents.
+        seed: of the job's draw, as `job_seed` gives it.
 
     Returns:
-        Starts of the drawn segments and the last checkpoint, ascending.
+        Sources of the drawn units and the last content, ascending.
 
     Source: docs/spec/protocol.md "Drawing of job segments".
     """
-    drawn = draw_segments(job_seed(block_hash, digest), receipt.job_id, len(contents) - 1)
+    drawn = draw_segments(seed, receipt.job_id, len(contents) - 1)
     tree = checkpoint_tree(contents)
     return tuple(
         _opened(receipt, index, contents[index], merkle.path(tree, index))
-        for index in checkpoints_to_upload(drawn, len(contents))
+        for index in checkpoints_to_upload(map(program.source, drawn), len(contents))
     )
 
 

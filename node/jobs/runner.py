@@ -1,17 +1,19 @@
 """Jobs on Ray: one task a job, retried by Ray when its worker dies, resumed from disk in either case."""
 
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import structlog
 
-from node.jobs.worker import TrainingResult, checkpoint_path, run_training
+from node.jobs.folder import JobFolder
+from node.jobs.work import JobOrder, JobResult, run_job
 from node.ports import FinishedJob
 from swarm_chain.core.errors import InconsistentError
+from swarm_chain.core.jobs import JobSpec
 from swarm_chain.core.units import Hash32, JobId
-from swarm_chain.reference.spec import TrainSpec
 
 log = structlog.get_logger()
 
@@ -20,10 +22,14 @@ WORKER_RETRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerOptions:
-    """Where jobs keep their files and what Ray reserves for one; the files must be reachable for the worker."""
+    """Where jobs keep their files and what Ray reserves for one; the files must be reachable for the worker.
+
+    `labels` select the Ray nodes a job's own workers may use; empty: any.
+    """
 
     directory: Path
     cpus: int = 1
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 class RayJobRunner:
@@ -37,7 +43,7 @@ class RayJobRunner:
         self._options = options
         self._refs: dict[JobId, Any] = {}
 
-    def start(self, job_id: JobId, spec: TrainSpec) -> None:
+    def start(self, job_id: JobId, spec: JobSpec, inputs: Mapping[Hash32, bytes]) -> None:
         """Starts or resumes a job and returns at once; a job that runs already goes on."""
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -45,13 +51,17 @@ class RayJobRunner:
         if job_id in self._refs:
             return
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        task = ray.remote(run_training).options(
+        task = ray.remote(run_job).options(
             num_cpus=self._options.cpus,
             max_retries=WORKER_RETRIES,
             scheduling_strategy=here,
             name=f"job-{job_id}",
         )
-        self._refs[job_id] = task.remote(spec.document(), str(self._folder(job_id)))
+        folder = str(self._folder(job_id).path)
+        order = JobOrder(
+            document=spec.document(), folder=folder, inputs=dict(inputs), labels=dict(self._options.labels)
+        )
+        self._refs[job_id] = task.remote(order)
 
     def finished(self) -> tuple[FinishedJob, ...]:
         """Jobs that ended since the last call; one whose worker died too often is dropped, so that it can be started again."""
@@ -68,19 +78,19 @@ class RayJobRunner:
         """Jobs that run now."""
         return frozenset(self._refs)
 
-    def checkpoint(self, job_id: JobId, index: int) -> bytes:
-        """Content of a checkpoint of a job.
+    def content(self, job_id: JobId, index: int) -> bytes:
+        """A content of a job.
 
         Raises:
             InconsistentError: it is not on disk any more.
         """
-        path = checkpoint_path(self._folder(job_id), index)
-        try:
-            return path.read_bytes()
-        except FileNotFoundError as error:
+        content = self._folder(job_id).kept(index)
+        if content is None:
             raise InconsistentError(
-                f"checkpoint {index} of job {job_id} is gone", values={"path": str(path)}
-            ) from error
+                f"content {index} of job {job_id} is gone",
+                values={"path": str(self._folder(job_id).content_path(index))},
+            )
+        return content
 
     def stop(self, job_id: JobId, *, forget: bool) -> None:
         """Stops a job; with `forget` its files go too."""
@@ -90,29 +100,29 @@ class RayJobRunner:
         if ref is not None:
             ray.cancel(ref, force=True)
         if forget:
-            shutil.rmtree(self._folder(job_id), ignore_errors=True)
+            shutil.rmtree(self._folder(job_id).path, ignore_errors=True)
 
     def close(self) -> None:
         """Stops everything; files stay."""
         for job_id in tuple(self._refs):
             self.stop(job_id, forget=False)
 
-    def _folder(self, job_id: JobId) -> Path:
-        return self._options.directory / str(job_id)
+    def _folder(self, job_id: JobId) -> JobFolder:
+        return JobFolder(path=self._options.directory / str(job_id))
 
 
-def _result(job_id: JobId, ref: Any) -> TrainingResult | None:
+def _result(job_id: JobId, ref: Any) -> JobResult | None:
     import ray
 
     try:
-        result: TrainingResult = ray.get(ref)
+        result: JobResult = ray.get(ref)
     except ray.exceptions.RayError as error:
         log.error("job_worker_lost", job_id=job_id, reason=str(error).splitlines()[0])
         return None
     return result
 
 
-def _finished(job_id: JobId, result: TrainingResult) -> FinishedJob:
+def _finished(job_id: JobId, result: JobResult) -> FinishedJob:
     return FinishedJob(
         job_id=job_id,
         contents=tuple(map(Hash32, result.contents)),

@@ -61,14 +61,14 @@ def open_submission(session: Session, settings: NodeSettings) -> Submission:
         UnavailableError: the chain does not answer.
     """
     known_address(settings)
-    session.oracle  # noqa: B018  # no member named: raises
+    first = session.oracle
     signer, deployment = node_signer(settings), session.deployment
     if not view(session, "ProviderRegistry", "providerIdOfNode", signer.address):
         raise InvalidInputError(
             f"node {signer.address} belongs to no provider", fix="swarm node register", code="unknown_node"
         )
     domain = domain_separator(deployment.chain_id, deployment.contracts["ChallengeBeacon"])
-    return Submission(session=session, signer=signer, domain=domain, members=session.oracles)
+    return Submission(session=session, signer=signer, domain=domain, members=(first, *session.oracles[1:]))
 
 
 def figures_of(metrics: Sequence[Metric]) -> tuple[Figure, ...]:

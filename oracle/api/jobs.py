@@ -97,6 +97,7 @@ def _add_uploads(router: APIRouter, desk: Desk, rates: Rates) -> None:
             receipt=body.receipt.to_core(),
             signature=signature_bytes(body.signature),
             checkpoints=body.content_hashes(),
+            gateway_signature=None if body.gateway_signature is None else signature_bytes(body.gateway_signature),
         )
         return {"duplicate": not take_receipt(desk, JobId(job_id), signed)}
 

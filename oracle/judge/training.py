@@ -15,7 +15,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Outcome
 from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import receipt_digest, recover
-from swarm_chain.core.units import Hash32, JobId
+from swarm_chain.core.units import Address, Hash32, JobId, Signature
 
 
 def check_receipt(signed: SignedReceipt, job: JobRecord, domain: Hash32) -> str:
@@ -35,12 +35,23 @@ def check_receipt(signed: SignedReceipt, job: JobRecord, domain: Hash32) -> str:
     reasons = {
         "wrong_job": named != (job.job_id, job.kind, job.node, job.spec_hash),
         "wrong_digest": receipt_digest(domain, receipt) != job.receipt_digest,
-        "wrong_signer": not _signed_by_node(signed, domain),
+        "wrong_signer": not _is_signed(signed, signed.signature, receipt.node, domain),
         "failed_run": receipt.exit_code != 0,
         "wrong_times": receipt.finished_at < receipt.started_at,
         "wrong_checkpoints": not _opens_root(signed),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def is_countersigned(signed: SignedReceipt, gateway: Address, domain: Hash32) -> bool:
+    """Tell whether the gateway that a job's spec names has signed the receipt too.
+
+    Args:
+        signed: the receipt with its signatures.
+        gateway: from the spec.
+        domain: EIP-712 domain of ChallengeBeacon.
+    """
+    return _is_signed(signed, signed.gateway_signature, gateway, domain)
 
 
 def paid_seconds(signed: SignedReceipt, job: JobRecord) -> int:
@@ -79,9 +90,9 @@ def judge_segments(
     return JobFinding(job_id=job_id, outcome=Outcome.PASSED)
 
 
-def _signed_by_node(signed: SignedReceipt, domain: Hash32) -> bool:
+def _is_signed(signed: SignedReceipt, signature: Signature | None, by: Address, domain: Hash32) -> bool:
     try:
-        return recover(receipt_digest(domain, signed.receipt), signed.signature) == signed.receipt.node
+        return signature is not None and recover(receipt_digest(domain, signed.receipt), signature) == by
     except InvalidInputError:
         return False
 

@@ -1,5 +1,7 @@
 """Takes in what concerns jobs: specs, receipts and drawn checkpoints."""
 
+import json
+
 from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk, require_node
 from oracle.publish.json_codec import dump_signed_receipt, parse_signed_receipt
@@ -17,12 +19,14 @@ from swarm_chain.core.checkpoints import (
 )
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.jobs import MAX_SPEC_BYTES, JobSpec, parse_job_spec
 from swarm_chain.core.merkle import root
 from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import checkpoint_digest, receipt_digest, require_signed_by
 from swarm_chain.core.units import Hash32, JobId, Signature
+from swarm_chain.reference.programs.base import inputs_of
+from swarm_chain.reference.programs.registry import open_program
 
-MAX_SPEC_BYTES = 64 * 1024
 MAX_RECEIPTS = 8  # a node may correct itself before it completes a job on chain, but not for ever
 DRAW_DELAY_BLOCKS = 2
 SPEC_SHELF = SpecShelf(max_bytes=256 * 1024 * 1024, keep_for=24 * 3600)
@@ -121,12 +125,13 @@ def _require_drawn(desk: Desk, job: JobRecord, index: int, count: int) -> None:
     drawn = drawn_segments(desk, job)
     if not drawn:
         raise UnavailableError(f"the segments of job {job.job_id} are not drawn here yet", retry_after=1)
-    wanted = checkpoints_to_upload(drawn, count)
+    program = open_program(spec_of(desk, job), inputs_of({}))
+    wanted = checkpoints_to_upload(map(program.source, drawn), count)
     if index not in wanted:
         raise InvalidInputError(
-            f"checkpoint {index} of job {job.job_id} was not drawn",
+            f"content {index} of job {job.job_id} was not drawn",
             code="not_drawn",
-            fix="send the start of each drawn segment and the last checkpoint",
+            fix="send what each drawn unit is computed from, and the last content",
             values={"drawn": list(wanted)},
         )
 
@@ -153,6 +158,19 @@ def receipt_of(desk: Desk, job: JobRecord) -> SignedReceipt:
     if document is None:
         raise InvalidInputError(f"job {job.job_id} has no receipt yet", code="no_receipt", fix="post the receipt first")
     return parse_signed_receipt(document)
+
+
+def spec_of(desk: Desk, job: JobRecord) -> JobSpec:
+    """The spec of a job.
+
+    Raises:
+        InvalidInputError: it is no spec.
+        UnavailableError: nobody left it here yet.
+    """
+    document = store.spec_document(desk.engine, job.spec_hash)
+    if document is None:
+        raise UnavailableError(f"the spec of job {job.job_id} is not here", code="no_spec", fix="post the spec first")
+    return parse_job_spec(json.loads(document))
 
 
 def result_of(desk: Desk, job: JobRecord) -> bytes | None:

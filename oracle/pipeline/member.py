@@ -19,6 +19,7 @@ from oracle.pipeline.links import Linking, Pinger
 from oracle.pipeline.metrics import Metrics
 from oracle.pipeline.probe_process import Prober
 from oracle.pipeline.probes import Probing
+from oracle.pipeline.replay_process import UnitAsk
 from oracle.pipeline.sign_log import SignLog
 from oracle.pipeline.volumes import Volumes
 from swarm_chain.core.kinds import Category
@@ -36,10 +37,14 @@ class Entropy(Protocol):
 
 
 class Replays(Protocol):
-    """What replays training segments."""
+    """What computes audited segments and units of jobs again."""
 
     def replay(self, spec: bytes, start: bytes, segment: int) -> Hash32:
         """Content hash of the checkpoint at the end of a segment."""
+        ...
+
+    def compute(self, ask: UnitAsk) -> Hash32:
+        """Hash of the content that a unit leaves."""
         ...
 
     def close(self) -> None:

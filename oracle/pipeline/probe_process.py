@@ -7,19 +7,14 @@ member --(rungs to ask for)--> worker with an event loop and the reference model
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
-from threading import Lock
 from time import monotonic_ns
-from typing import Protocol, cast
+from typing import Protocol
 
+from oracle.pipeline.worker import WorkerProcess
 from swarm_chain.adapters.completions import Shot, fire
-from swarm_chain.core.errors import SwarmError, UnavailableError
 from swarm_chain.core.probing import Rung
 from swarm_chain.core.units import Hash32
 
-STOP_WITHIN_S = 5
 RECOMPUTE_S = 60  # for drawn answers, on a busy machine
 
 
@@ -65,67 +60,20 @@ class ProbeProcess:
     """The worker; it is started by the first probe, so that a member nobody serves to never pays for it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._closed = False
-        self._worker: tuple[SpawnProcess, Connection] | None = None
+        self._worker = WorkerProcess(measure, what="the probe", lost="probe_lost")
 
     def measure(self, asks: Sequence[ProbeAsk]) -> tuple[Rung, ...]:
-        """`measure` in the worker; called by one thread at a time.
+        """`measure` in the worker.
 
         Raises:
             UnavailableError: it took too long, or the worker died or was closed.
         """
-        pipe = self._pipe()
         takes_s = max(ask.shot.params.rung_for + ask.shot.params.timeout_ms // 1000 for ask in asks)
-        try:
-            pipe.send(tuple(asks))
-            answer = pipe.recv() if pipe.poll(takes_s + RECOMPUTE_S) else None
-        except (EOFError, OSError):
-            answer = None
-        if answer is None:
-            self._stop()
-            raise UnavailableError("the probe did not finish", code="probe_lost", retry_after=30)
-        if isinstance(answer, SwarmError):
-            raise answer
-        return cast(tuple[Rung, ...], answer)
+        return self._worker.ask(tuple(asks), takes_s + RECOMPUTE_S)
 
     def close(self) -> None:
         """Ends the worker for good; a probe under way raises UnavailableError in its thread."""
-        self._closed = True
-        self._stop()
-
-    def _pipe(self) -> Connection:
-        with self._lock:
-            if self._closed:
-                raise UnavailableError("this member is stopping", code="stopping")
-            if self._worker is None:
-                context = get_context("spawn")
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_work, args=(theirs,), daemon=True)
-                process.start()
-                theirs.close()  # else this end would never see that the worker is gone
-                self._worker = (process, ours)
-            return self._worker[1]
-
-    def _stop(self) -> None:
-        with self._lock:
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker[0].kill()
-            worker[0].join(STOP_WITHIN_S)
-
-
-def _work(pipe: Connection) -> None:
-    """The worker's life: answers until the member hangs up."""
-    while True:
-        try:
-            asks = pipe.recv()
-        except EOFError:
-            return
-        try:
-            pipe.send(measure(asks))
-        except SwarmError as error:
-            pipe.send(error)
+        self._worker.close()
 
 
 def _now_us() -> int:

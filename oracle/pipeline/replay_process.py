@@ -1,19 +1,19 @@
-"""Replays training segments in a process of their own, so that the member stays small and a crash stays outside.
+"""Computes units of jobs and segments of audited training again, in a process of its own: a crash stays outside the member.
 
-member --(spec, start, segment)--> worker with torch
-       <--content hash | error----
+member --(spec, unit, source)--> worker with torch
+       <--content hash | error--
 """
 
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
-from threading import Lock
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from oracle.pipeline.worker import WorkerProcess
 from swarm_chain.core.checkpoints import content_hash
-from swarm_chain.core.errors import SwarmError, UnavailableError
+from swarm_chain.core.jobs import parse_job_spec
 from swarm_chain.core.units import Hash32
-
-STOP_WITHIN_S = 5
+from swarm_chain.reference.programs.base import inputs_of
+from swarm_chain.reference.programs.registry import open_program
 
 
 def replay_segment(spec: bytes, start: bytes, segment: int) -> Hash32:
@@ -31,88 +31,64 @@ def replay_segment(spec: bytes, start: bytes, segment: int) -> Hash32:
         InvalidInputError: spec or checkpoint are not what they should be, or the run diverges.
         UnavailableError: this machine is of another kind than the one that trained.
     """
-    import json
-
     from swarm_chain.reference.spec import parse_train_spec
     from swarm_chain.reference.train import run_segment
 
     return content_hash(run_segment(parse_train_spec(json.loads(spec)), start, segment))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitAsk:
+    """One unit of a job to be computed again: canonical JSON of its spec, its inputs, and what the unit is computed from."""
+
+    spec: bytes
+    unit: int
+    source: bytes
+    inputs: Mapping[Hash32, bytes] = field(default_factory=dict)
+
+
+def compute_unit(ask: UnitAsk) -> Hash32:
+    """Computes one unit again, in whatever process it is called in.
+
+    Returns:
+        Hash of content `unit` + 1 as this machine computes it.
+
+    Raises:
+        InvalidInputError: spec or source are not what they should be, or the customer's work fails.
+        UnavailableError: this machine is of another kind than the one that made the source.
+    """
+    program = open_program(parse_job_spec(json.loads(ask.spec)), inputs_of(ask.inputs))
+    return content_hash(program.compute(ask.unit, ask.source))
+
+
 class ReplayProcess:
     """The worker; it is started by the first replay, so that a member without jobs never pays for torch.
 
     Args:
-        timeout_for: seconds one segment may take.
+        timeout_for: seconds one segment or unit may take.
     """
 
     def __init__(self, timeout_for: int) -> None:
         self._timeout_for = timeout_for
-        self._lock = Lock()
-        self._turn = Lock()  # jobs and audits are judged side by side, and the worker does one thing after the other
-        self._closed = False
-        self._worker: tuple[SpawnProcess, Connection] | None = None
+        self._worker = WorkerProcess(_answered, what="the replay", lost="replay_lost")
 
     def replay(self, spec: bytes, start: bytes, segment: int) -> Hash32:
-        """`replay_segment` in the worker; threads wait for each other, and none longer for its own segment than it may take.
+        """`replay_segment` in the worker; jobs and audits are judged side by side, and take turns.
 
         Raises:
             InvalidInputError: as `replay_segment`.
             UnavailableError: it took too long, or the worker died or was closed; what it was for stays unjudged.
         """
-        with self._turn:
-            answer = self._asked(spec, start, segment)
-        if answer is None:
-            raise UnavailableError(f"replay of segment {segment} did not finish", code="replay_lost", retry_after=30)
-        if isinstance(answer, SwarmError):
-            raise answer
-        return Hash32(answer)
+        return self._worker.ask((spec, start, segment), self._timeout_for)
+
+    def compute(self, ask: UnitAsk) -> Hash32:
+        """`compute_unit` in the worker; errors as `replay`."""
+        return self._worker.ask(ask, self._timeout_for)
 
     def close(self) -> None:
         """Ends the worker for good, whatever it is doing; a replay under way raises UnavailableError in its thread."""
-        self._closed = True
-        self._stop()
-
-    def _asked(self, spec: bytes, start: bytes, segment: int) -> Hash32 | SwarmError | None:
-        pipe = self._pipe()
-        try:
-            pipe.send((spec, start, segment))
-            answer: Hash32 | SwarmError | None = pipe.recv() if pipe.poll(self._timeout_for) else None
-        except (EOFError, OSError):
-            answer = None
-        if answer is None:
-            self._stop()
-        return answer
-
-    def _pipe(self) -> Connection:
-        with self._lock:
-            if self._closed:
-                raise UnavailableError("this member is stopping", code="stopping")
-            if self._worker is None:
-                context = get_context("spawn")
-                ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs,), daemon=True)
-                process.start()
-                theirs.close()  # else this end would never see that the worker is gone
-                self._worker = (process, ours)
-            return self._worker[1]
-
-    def _stop(self) -> None:
-        with self._lock:
-            worker, self._worker = self._worker, None
-        if worker is not None:
-            worker[0].kill()
-            worker[0].join(STOP_WITHIN_S)
+        self._worker.close()
 
 
-def _serve(pipe: Connection) -> None:
-    """The worker's life: answers until the member hangs up."""
-    while True:
-        try:
-            spec, start, segment = pipe.recv()
-        except EOFError:
-            return
-        try:
-            pipe.send(replay_segment(spec, start, segment))
-        except SwarmError as error:
-            pipe.send(error)
+def _answered(question: UnitAsk | tuple[bytes, bytes, int]) -> Hash32:
+    return compute_unit(question) if isinstance(question, UnitAsk) else replay_segment(*question)

@@ -75,6 +75,7 @@ def signed_receipt_json(signed: SignedReceipt) -> f.Json:
         "receipt": receipt_json(signed.receipt),
         "signature": to_hex(signed.signature),
         "checkpoints": [to_hex(content) for content in signed.checkpoints],
+        "gatewaySignature": None if signed.gateway_signature is None else to_hex(signed.gateway_signature),
     }
 
 
@@ -84,11 +85,13 @@ def read_signed_receipt(value: object, where: str) -> SignedReceipt:
     Raises:
         InvalidInputError: anything else.
     """
-    outer = f.fields(value, where, "receipt", "signature", "checkpoints")
+    outer = f.fields(value, where, "receipt", "signature", "checkpoints", "gatewaySignature")
+    countersigned = outer["gatewaySignature"]
     return SignedReceipt(
         receipt=_read_receipt(outer["receipt"], f"{where}.receipt"),
         signature=f.signature(outer["signature"], f"{where}.signature"),
         checkpoints=f.rows(outer["checkpoints"], f"{where}.checkpoints", f.hash32, MAX_CHECKPOINTS),
+        gateway_signature=None if countersigned is None else f.signature(countersigned, f"{where}.gatewaySignature"),
     )
 
 

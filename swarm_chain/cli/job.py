@@ -38,10 +38,10 @@ def submit(
 ) -> None:
     """Posts a job: spec to the oracle, budget into escrow. Repeating it after a failure pays once."""
     session = session_of(ctx)
-    document = read_spec(spec)
+    job = read_spec(spec)
     wei = parse_amount(budget)
-    offer = JobOffer(kind=JobKind.TRAIN, budget_wei=wei, accept_for=accept_for, run_for=run_for)
-    spec_hash = register_spec(session, document)
+    offer = JobOffer(kind=job.job_kind, budget_wei=wei, accept_for=accept_for, run_for=run_for)
+    spec_hash = register_spec(session, job.document())
     twin = None if again else posted_twin(session, spec_hash)
     if twin is not None:
         session.output.note(f"job {twin} with this spec is already waiting; --again posts another one")

@@ -12,12 +12,12 @@ from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import token_balance, view
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError
+from swarm_chain.core.jobs import MAX_SPEC_BYTES, JobSpec, parse_job_spec, spec_hash
 from swarm_chain.core.kinds import JobKind, JobState
 from swarm_chain.core.model import ContractCall, TxOutcome
 from swarm_chain.core.units import Hash32, JobId, Wei
-from swarm_chain.reference.spec import parse_train_spec, spec_hash
-
-MAX_SPEC_BYTES = 64 * 1024
+from swarm_chain.reference.programs.base import inputs_of
+from swarm_chain.reference.programs.registry import open_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,8 @@ class JobOffer:
     run_for: int
 
 
-def read_spec(path: Path) -> dict[str, Any]:
-    """A spec file as a checked JSON document.
+def read_spec(path: Path) -> JobSpec:
+    """A spec file, checked.
 
     Args:
         path: YAML (.yaml, .yml) or JSON.
@@ -46,7 +46,9 @@ def read_spec(path: Path) -> dict[str, Any]:
     if len(text) > MAX_SPEC_BYTES:
         raise InvalidInputError(f"the spec has more than {MAX_SPEC_BYTES} bytes", fix="a spec is a page at most")
     document = _parse_yaml(text) if path.suffix in {".yaml", ".yml"} else _parse_json(text)
-    return parse_train_spec(document).document()
+    spec = parse_job_spec(document)
+    open_program(spec, inputs_of({}))
+    return spec
 
 
 def register_spec(session: Session, document: dict[str, Any]) -> Hash32:

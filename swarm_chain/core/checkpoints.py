@@ -7,7 +7,7 @@
 Source: docs/spec/protocol.md, sections Trees and "Drawing of job segments".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from swarm_chain.core import merkle
 from swarm_chain.core.draws import draw_distinct
@@ -101,14 +101,14 @@ def draw_segments(seed: Hash32, job_id: JobId, segments: int) -> tuple[int, ...]
     return draw_distinct("segments", words(seed, job_id), min(DRAWN_SEGMENTS, segments), segments)
 
 
-def checkpoints_to_upload(drawn: Sequence[int], count: int) -> tuple[int, ...]:
-    """Name the checkpoints a node hands in: the start of each drawn segment, and the last one.
+def checkpoints_to_upload(sources: Iterable[int], count: int) -> tuple[int, ...]:
+    """Name the contents a node hands in: what each drawn unit is computed from, and the last one.
 
     Args:
-        drawn: what `draw_segments` gave.
+        sources: of the units that `draw_segments` gave.
         count: checkpoints of the job.
 
     Returns:
         Distinct indices, ascending.
     """
-    return tuple(sorted({*drawn, count - 1}))
+    return tuple(sorted({*sources, count - 1}))

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.jobs import spec_hash
 from swarm_chain.core.units import ZERO_HASH, Hash32
 from swarm_chain.reference.data import initial_parameters
-from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, parameter_shapes, spec_hash
+from swarm_chain.reference.spec import STATE_COPIES, TrainSpec, parameter_shapes
 
 MAGIC = b"SWARMCK1"
 HEADER_BYTES = 144

@@ -6,9 +6,7 @@ from math import prod
 from typing import Final
 
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
-from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.units import Hash32
 
 KIND: Final = "train"
 PROGRAM: Final = "swarm-train/1"
@@ -102,11 +100,6 @@ def parse_train_spec(document: object) -> TrainSpec:
     if document["kind"] != KIND or document["program"] != PROGRAM:
         raise _invalid("the spec is of another kind or program", f'set kind to "{KIND}" and program to "{PROGRAM}"')
     return TrainSpec(**{name: document[name] for name in TrainSpec.__slots__})
-
-
-def spec_hash(document: object) -> Hash32:
-    """keccak256 of the spec's canonical JSON, as JobEscrow.post takes it."""
-    return keccak(canonical_json(document))
 
 
 def parameter_shapes(spec: TrainSpec) -> tuple[tuple[str, tuple[int, ...]], ...]:

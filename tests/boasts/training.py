@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from node.audits.training import Contents, Trainee, TrainingClaim
-from node.jobs.worker import checkpoint_path
+from node.audits.training import Contents, Trainee, TrainingClaim, segment_path
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.reference.checkpoint import dump_checkpoint, parse_checkpoint
 from swarm_chain.reference.spec import TrainSpec
@@ -45,7 +44,7 @@ def half_trained(spec: TrainSpec, folder: Path) -> Contents:
         made = extrapolated(spec, contents) if index % 2 else run_segment(spec, contents[-1], index)
         contents.append(made)
     for index, content in enumerate(contents):
-        checkpoint_path(folder, index).write_bytes(content)
+        segment_path(folder, index).write_bytes(content)
     return tuple(map(content_hash, contents))
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from node.jobs.folder import JobFolder
 from node.jobs.runner import RayJobRunner, RunnerOptions
-from node.jobs.worker import checkpoint_path, run_training
+from node.jobs.work import JobOrder, run_job
 from node.ports import FinishedJob
 from swarm_chain.core.checkpoints import content_hash
+from swarm_chain.core.jobs import parse_job_spec
 from swarm_chain.core.units import Hash32, JobId
 from swarm_chain.reference.checkpoint import dump_checkpoint, parse_checkpoint
 from swarm_chain.reference.spec import TrainSpec
@@ -35,15 +37,32 @@ SPEC = TrainSpec(
     layers=2,
     learning_rate_micro=2000,
 )
+JOB_SPEC = parse_job_spec(
+    {
+        "kind": "train",
+        "program": "swarm-train/1",
+        "work": {name: value for name, value in SPEC.document().items() if name not in {"kind", "program"}},
+    }
+)
 WAIT_S = 120
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
+def order_in(folder: Path) -> JobOrder:
+    """The job in a folder."""
+    return JobOrder(document=JOB_SPEC.document(), folder=str(folder))
+
+
+def path_of(folder: Path, index: int) -> Path:
+    """Where a content lies."""
+    return JobFolder(path=folder).content_path(index)
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, ...]:
     """Content hashes of the same job run in one go, without Ray."""
-    return run_training(SPEC.document(), str(tmp_path_factory.mktemp("undisturbed"))).contents
+    return run_job(order_in(tmp_path_factory.mktemp("undisturbed"))).contents
 
 
 @pytest.fixture
@@ -56,7 +75,7 @@ def runner(tmp_path: Path) -> Iterator[RayJobRunner]:
 def test_job_on_ray_gives_the_hashes_of_the_same_job_without_it(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...]
 ) -> None:
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     finished = _wait_for_job(runner)
     assert finished.exit_code == 0
     assert finished.contents == undisturbed
@@ -66,42 +85,43 @@ def test_job_on_ray_gives_the_hashes_of_the_same_job_without_it(
 def test_job_whose_worker_is_killed_goes_on_where_it_was(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...], tmp_path: Path
 ) -> None:
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     folder = tmp_path / str(JOB)
-    _wait_until(lambda: checkpoint_path(folder, 2).exists())
+    _wait_until(lambda: path_of(folder, 2).exists())
     os.kill(_worker_of(JOB), signal.SIGKILL)
-    kept = checkpoint_path(folder, 2).stat().st_mtime_ns
+    kept = path_of(folder, 2).stat().st_mtime_ns
 
     finished = _wait_for_job(runner)
     assert finished.contents == undisturbed
-    assert checkpoint_path(folder, 2).stat().st_mtime_ns == kept  # not computed again
+    assert path_of(folder, 2).stat().st_mtime_ns == kept  # not computed again
 
 
 def test_job_of_a_killed_agent_is_resumed_by_the_next_one(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...], tmp_path: Path
 ) -> None:
     program = (
-        f"from node.jobs.worker import run_training; run_training({SPEC.document()!r}, {str(tmp_path / str(JOB))!r})"
+        "from node.jobs.work import JobOrder, run_job; "
+        f"run_job(JobOrder(document={JOB_SPEC.document()!r}, folder={str(tmp_path / str(JOB))!r}))"
     )
     process = subprocess.Popen([sys.executable, "-c", program])
-    _wait_until(lambda: checkpoint_path(tmp_path / str(JOB), 2).exists())
+    _wait_until(lambda: path_of(tmp_path / str(JOB), 2).exists())
     process.kill()
     process.wait()
-    assert not checkpoint_path(tmp_path / str(JOB), SPEC.segments).exists()
+    assert not path_of(tmp_path / str(JOB), SPEC.segments).exists()
 
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     assert _wait_for_job(runner).contents == undisturbed
 
 
 def test_every_segment_replays_alone_and_a_skipped_one_does_not(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...]
 ) -> None:
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     _wait_for_job(runner)
     for index in range(SPEC.segments):
-        assert replays(SPEC, runner.checkpoint(JOB, index), index, Hash32(undisturbed[index + 1]))
+        assert replays(SPEC, runner.content(JOB, index), index, Hash32(undisturbed[index + 1]))
 
-    start = runner.checkpoint(JOB, 3)
+    start = runner.content(JOB, 3)
     previous = content_hash(start)
     lazy = dump_checkpoint(replace(parse_checkpoint(SPEC, start), index=4, previous=previous))
     assert not replays(SPEC, start, 3, content_hash(lazy))
@@ -110,23 +130,23 @@ def test_every_segment_replays_alone_and_a_skipped_one_does_not(
 def test_checkpoint_spoiled_on_disk_is_computed_again(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...], tmp_path: Path
 ) -> None:
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     _wait_for_job(runner)
-    spoiled = checkpoint_path(tmp_path / str(JOB), 5)
+    spoiled = path_of(tmp_path / str(JOB), 5)
     spoiled.write_bytes(spoiled.read_bytes()[:-4])
-    runner.start(JOB, SPEC)
+    runner.start(JOB, JOB_SPEC, {})
     assert _wait_for_job(runner).contents == undisturbed
     assert content_hash(spoiled.read_bytes()) == undisturbed[5]
 
 
 def test_stopped_job_leaves_its_files_only_if_asked(runner: RayJobRunner, tmp_path: Path) -> None:
-    runner.start(JOB, SPEC)
-    _wait_until(lambda: checkpoint_path(tmp_path / str(JOB), 1).exists())
+    runner.start(JOB, JOB_SPEC, {})
+    _wait_until(lambda: path_of(tmp_path / str(JOB), 1).exists())
     runner.stop(JOB, forget=False)
-    assert checkpoint_path(tmp_path / str(JOB), 1).exists()
+    assert path_of(tmp_path / str(JOB), 1).exists()
     assert runner.finished() == ()
     runner.stop(JOB, forget=True)
-    assert not checkpoint_path(tmp_path / str(JOB), 1).exists()
+    assert not path_of(tmp_path / str(JOB), 1).exists()
 
 
 def _wait_for_job(runner: RayJobRunner) -> FinishedJob:

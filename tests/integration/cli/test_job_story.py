@@ -9,18 +9,16 @@ import yaml
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import keccak, to_hex
+from swarm_chain.core.jobs import parse_job_spec, spec_hash
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.model import Receipt
 from swarm_chain.core.signing import domain_separator, receipt_digest
 from swarm_chain.core.units import WEI_PER_SWM, JobId, Timestamp
-from swarm_chain.reference.spec import spec_hash
 from tests.chain_fixtures import ChainTools
 from tests.integration.cli.conftest import CommandLine, Shelf
 
-SPEC = {
-    "kind": "train",
-    "program": "swarm-train/1",
+WORK = {
     "model": "mlp",
     "seed": 7,
     "steps": 20,
@@ -33,6 +31,8 @@ SPEC = {
     "layers": 1,
     "learning_rate_micro": 1000,
 }
+POSTED = {"kind": "train", "program": "swarm-train/1", "work": WORK}
+SPEC = parse_job_spec(POSTED).document()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def customer(
 def spec(tmp_path: Path) -> Path:
     """The spec as a YAML file."""
     path = tmp_path / "job.yaml"
-    path.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
+    path.write_text(yaml.safe_dump(POSTED), encoding="utf-8")
     return path
 
 
@@ -70,7 +70,7 @@ def test_submitted_job_is_posted_with_its_budget_locked(
 
 def test_json_and_yaml_are_one_spec(customer: CommandLine, spec: Path) -> None:
     path = spec.with_suffix(".json")
-    path.write_text(json.dumps(SPEC), encoding="utf-8")
+    path.write_text(json.dumps(POSTED), encoding="utf-8")
 
     first = customer.ask("job", "submit", spec, "--budget", 10)
     second = customer.ask("job", "submit", path, "--budget", 10)
@@ -228,8 +228,8 @@ def test_budget_above_the_balance_is_refused_before_anything_is_sent(
         ("job.json", "[" * 9000),
         ("job.json", "[]"),
         ("job.json", json.dumps({**SPEC, "colour": "blue"})),
-        ("job.json", json.dumps({**SPEC, "steps": 0})),
-        ("job.json", json.dumps({**SPEC, "steps": 2.5})),
+        ("job.json", json.dumps({**POSTED, "work": {**WORK, "steps": 0}})),
+        ("job.json", json.dumps({**POSTED, "work": {**WORK, "steps": 2.5}})),
         ("job.json", json.dumps({**SPEC, "kind": "serve"})),
         ("job.json", " " * 70_000),
     ],

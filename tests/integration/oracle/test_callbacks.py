@@ -15,6 +15,8 @@ from swarm_chain.core.checkup import Level
 from swarm_chain.core.units import Timestamp
 from tests.member_world import ALICE, STRANGER, MemberWorld
 
+HOST = "127.0.0.1"
+
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[MemberWorld, str]]:
@@ -41,7 +43,7 @@ def _free_port() -> int:
 
 def test_reach_when_the_port_is_free_then_the_greeting_comes_through(served: tuple[MemberWorld, str]) -> None:
     world, url = served
-    found = reach(_free_port(), [url, "http://127.0.0.1:1"], _asker(world))
+    found = reach(_free_port(), [url, "http://127.0.0.1:1"], _asker(world), HOST)
 
     assert [(one.is_reached, one.came_through) for one in found.called] == [(True, True), (False, False)]
     assert found.called[1].refusal
@@ -51,15 +53,15 @@ def test_reach_when_the_port_is_free_then_the_greeting_comes_through(served: tup
 
 def test_reach_when_a_program_listens_already_then_it_stays_and_is_reached(served: tuple[MemberWorld, str]) -> None:
     world, url = served
-    with socket.create_server(("0.0.0.0", 0)) as held:  # noqa: S104  # as a program would that serves everybody
-        found = reach(int(held.getsockname()[1]), [url], _asker(world))
+    with socket.create_server((HOST, 0)) as held:
+        found = reach(int(held.getsockname()[1]), [url], _asker(world), HOST)
 
     assert (found.is_free, found.called[0].is_reached) == (False, True)
 
 
 def test_reach_when_the_node_is_nobodys_then_the_members_reason_is_shown(served: tuple[MemberWorld, str]) -> None:
     world, url = served
-    (check,) = judge_ports([reach(_free_port(), [url], _asker(world, STRANGER))])
+    (check,) = judge_ports([reach(_free_port(), [url], _asker(world, STRANGER), HOST)])
 
     assert check.line.level is Level.UNKNOWN
     assert "belongs to no provider" in check.line.found

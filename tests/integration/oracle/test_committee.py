@@ -45,6 +45,7 @@ def two(tools: ChainTools, tmp_path: Path) -> Iterator[Committee]:
     _end(made)
 
 
+@pytest.mark.long
 def test_member_when_its_database_is_deleted_in_mid_epoch_then_it_catches_up_and_votes_the_same_hash(
     epochs: Epochs, nodes: tuple[KeySigner, KeySigner], four: Committee
 ) -> None:

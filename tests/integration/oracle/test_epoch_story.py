@@ -3,13 +3,12 @@
 import json
 import signal
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.devnet import Devnet
 from swarm_chain.params import load_params
-from tests.integration.oracle.conftest import Epochs
+from tests.integration.oracle.conftest import Epochs, Here
 from tests.integration.oracle.process import MemberProgram, pace, wait_until
 from tests.integration.oracle.worker import Worker
 
@@ -17,13 +16,16 @@ WITHIN_S = 120
 ACT_S = 0.05
 FOLLOWS_BEHIND = 4  # blocks; a window is open for twenty
 
-Launch = Callable[[str], MemberProgram]
-
 
 def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_named(
-    chain: Devnet, epochs: Epochs, nodes: tuple[KeySigner, KeySigner], launch: Launch, tmp_path: Path
+    chain: Devnet,
+    epochs: Epochs,
+    nodes: tuple[KeySigner, KeySigner],
+    program: MemberProgram,
+    here: Here,
+    tmp_path: Path,
 ) -> None:
-    member = launch(chain.rpc_url)
+    member = program
     epoch = epochs.begin()
     epochs.own_time()
     member.start()
@@ -39,8 +41,8 @@ def test_epoch_of_two_nodes_is_paid_replays_to_the_byte_and_a_changed_byte_is_na
         leaf = member.get(f"/v1/epochs/{epoch}/proofs/{provider}")["leaf"]
         assert int(leaf["cumRewardWei"]) > 0
     _replays(member, epoch)
-    _tampered_bundle_is_named(member, epoch)
-    _audits_without_the_member(member, epoch, tmp_path)
+    _tampered_bundle_is_named(member, epoch, here)
+    _audits_without_the_member(member, epoch, tmp_path, here)
     assert member.end(signal.SIGTERM) == 0
 
 
@@ -66,7 +68,7 @@ def _replays(member: MemberProgram, epoch: int) -> None:
     assert signed["passedRoot"] == document["passedRoot"]
 
 
-def _tampered_bundle_is_named(member: MemberProgram, epoch: int) -> None:
+def _tampered_bundle_is_named(member: MemberProgram, epoch: int, here: Here) -> None:
     """Changes the last byte of the published shard, then of the state, as a lying member would."""
     for name in ("shards/0", "state"):
         with sqlite3.connect(member.home / "oracle.db") as store:
@@ -76,28 +78,28 @@ def _tampered_bundle_is_named(member: MemberProgram, epoch: int) -> None:
             false = honest[:at] + bytes([honest[at] ^ 1]) + honest[at + 1 :]
             update = "UPDATE documents SET content = ? WHERE epoch = ? AND name = ?"
             store.execute(update, (false, epoch, name))
-        done = member.run("--json", "--oracle-url", member.url, "oracle", "replay", "--epoch", str(epoch))
-        assert done.returncode == 70, done.stdout + done.stderr
-        assert f"{name} differs from byte {at}" in done.stderr + done.stdout
+        code, found = here("--oracle-url", member.url, "oracle", "replay", "--epoch", str(epoch))
+        assert code == 70, found
+        assert f"{name} differs from byte {at}" in found["message"]
         with sqlite3.connect(member.home / "oracle.db") as store:
             store.execute(update, (honest, epoch, name))
 
 
-def _audits_without_the_member(member: MemberProgram, epoch: int, folder: Path) -> None:
+def _audits_without_the_member(member: MemberProgram, epoch: int, folder: Path, here: Here) -> None:
     """Exports all epochs, audits the folder alone, and finds the one byte that was changed in it."""
     span = ("--from", "0", "--to", str(epoch))
-    exported = member.run("--json", "--oracle-url", member.url, "oracle", "export", *span, "--out", str(folder / "out"))
-    assert exported.returncode == 0, exported.stderr
-    audit = ("--json", "oracle", "audit", *span, "--from-folder", str(folder / "out"))
-    done = member.run(*audit)
-    assert done.returncode == 0, done.stdout + done.stderr
-    findings = [one["finding"] for one in json.loads(done.stdout)["epochs"]]
+    exported, told = here("--oracle-url", member.url, "oracle", "export", *span, "--out", str(folder / "out"))
+    assert exported == 0, told
+    audit = ("oracle", "audit", *span, "--from-folder", str(folder / "out"))
+    code, found = here(*audit)
+    assert code == 0, found
+    findings = [one["finding"] for one in found["epochs"]]
     assert len(findings) == epoch + 1
     assert findings[-1] == "equal"
     shard = folder / "out" / "epochs" / str(epoch) / "shards" / "0"
     shard.write_bytes(bytes([shard.read_bytes()[0] ^ 1]) + shard.read_bytes()[1:])
-    false = member.run(*audit)
-    assert false.returncode == 70, false.stdout + false.stderr
-    assert f"epoch {epoch}: shards/0 differs from byte 0" in json.loads(false.stdout)["message"]
-    both = member.run("--json", "--oracle-url", f"http://127.0.0.1:9,{member.url}", "oracle", "audit", *span)
-    assert both.returncode == 0, both.stdout + both.stderr
+    code, found = here(*audit)
+    assert code == 70, found
+    assert f"epoch {epoch}: shards/0 differs from byte 0" in found["message"]
+    code, found = here("--oracle-url", f"http://127.0.0.1:9,{member.url}", "oracle", "audit", *span)
+    assert code == 0, found

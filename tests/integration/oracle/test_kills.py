@@ -17,9 +17,14 @@ MEETS_WITHIN_S = 60
 pytestmark = pytest.mark.usefixtures("nodes")
 
 
-@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name.lower())
 @pytest.mark.parametrize(
-    "call", [pytest.param(VOTE, id="vote"), pytest.param(SUBMIT, id="submission", marks=pytest.mark.long)]
+    ("call", "fault"),
+    [
+        pytest.param(VOTE, Fault.LOST, id="vote-lost"),
+        pytest.param(VOTE, Fault.UNANSWERED, id="vote-unanswered", marks=pytest.mark.long),
+        pytest.param(SUBMIT, Fault.LOST, id="submission-lost", marks=pytest.mark.long),
+        pytest.param(SUBMIT, Fault.UNANSWERED, id="submission-unanswered", marks=pytest.mark.long),
+    ],
 )
 def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
     chain: Devnet,

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from swarm_chain.devnet import Devnet
-from tests.databases import POSTGRESQL
+from tests.databases import POSTGRESQL, SQLITE
 from tests.integration.oracle.conftest import Epochs
 from tests.integration.oracle.gate import Fault, Gate, selector
 from tests.integration.oracle.process import MemberProgram, wait_until
@@ -23,6 +23,10 @@ NEVER_LAPSES_FOR = 300
 Replica = Callable[..., MemberProgram]
 
 on_postgresql = pytest.mark.parametrize("database_url", [POSTGRESQL], indirect=True)
+# What a standby needs of a database is tested on both in tests/contract/store; its process story takes a while on each.
+on_both = pytest.mark.parametrize(
+    "database_url", [POSTGRESQL, pytest.param(SQLITE, marks=pytest.mark.long)], indirect=True
+)
 
 pytestmark = pytest.mark.usefixtures("nodes")
 
@@ -56,6 +60,7 @@ def require_once(epochs: Epochs, epoch: int) -> None:
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
 
 
+@on_both
 def test_holder_when_killed_around_its_vote_then_the_standby_completes_the_epoch_once(
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica
 ) -> None:
@@ -73,6 +78,7 @@ def test_holder_when_killed_around_its_vote_then_the_standby_completes_the_epoch
     require_once(epochs, epoch)
 
 
+@on_both
 def test_holder_when_stopped_past_its_lease_and_woken_then_it_stands_by_and_votes_no_second_time(
     chain: Devnet, epochs: Epochs, gate: Gate, replica: Replica, database_url: str
 ) -> None:

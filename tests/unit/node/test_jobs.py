@@ -9,18 +9,17 @@ import pytest
 from node.records import own_jobs
 from node.state import open_state
 from swarm_chain.core.checkpoints import DRAWN_SEGMENTS, content_hash, draw_segments, job_seed
+from swarm_chain.core.jobs import parse_job_spec, spec_hash
 from swarm_chain.core.kinds import JobState
 from swarm_chain.core.signing import receipt_digest
 from swarm_chain.core.units import ZERO_HASH, Hash32, JobId
-from swarm_chain.reference.spec import parse_train_spec, spec_hash
+from swarm_chain.reference.spec import TrainSpec
 from swarm_chain.reference.train import initial_checkpoint, replays, run_segment
 from swarm_chain.testing import FakeSigner, reject
 from tests.node_world import OTHER_URL, PROVIDER, NodeWorld
 
 JOB = JobId(1)
-SPEC: dict[str, object] = {
-    "kind": "train",
-    "program": "swarm-train/1",
+WORK: dict[str, Any] = {
     "model": "mlp",
     "seed": 5,
     "steps": 12,
@@ -33,6 +32,14 @@ SPEC: dict[str, object] = {
     "layers": 1,
     "learning_rate_micro": 3000,
 }
+
+
+def spec_with(**changes: object) -> dict[str, object]:
+    """A training job as its customer posts it."""
+    return parse_job_spec({"kind": "train", "program": "swarm-train/1", "work": WORK | changes}).document()
+
+
+SPEC = spec_with()
 Log = tuple[str, str, Mapping[str, object]]
 
 
@@ -50,7 +57,7 @@ def test_job_goes_from_posting_to_drawn_checkpoints(world: NodeWorld) -> None:
     _ticks(world, agent, 6)
 
     receipt, contents = world.member.receipts[0]
-    spec = parse_train_spec(SPEC)
+    spec = TrainSpec(**WORK)
     assert (receipt.exit_code, receipt.checkpoint_count) == (0, spec.segments + 1)
     assert receipt.spec_hash == spec_hash(SPEC)
     assert receipt.input_digest == content_hash(initial_checkpoint(spec)) == contents[0]
@@ -70,7 +77,7 @@ def test_job_goes_from_posting_to_drawn_checkpoints(world: NodeWorld) -> None:
 def test_last_checkpoint_is_what_anybody_gets_who_runs_the_spec(world: NodeWorld) -> None:
     world.post_job(JOB, SPEC)
     _ticks(world, world.agent(), 6)
-    spec = parse_train_spec(SPEC)
+    spec = TrainSpec(**WORK)
     content = initial_checkpoint(spec)
     for index in range(spec.segments):
         content = run_segment(spec, content, index)
@@ -88,7 +95,7 @@ def test_restarts_at_every_step_change_nothing(world: NodeWorld) -> None:
 
 
 def test_spec_that_no_node_can_run_is_declined(world: NodeWorld) -> None:
-    world.post_job(JOB, {**SPEC, "steps": 13})
+    world.post_job(JOB, spec_with(steps=13))
     _ticks(world, world.agent(), 3)
     assert "state" not in world.chain.program.storage
     state = open_state(world.folder / "state.sqlite", world.signer.address)
@@ -96,8 +103,15 @@ def test_spec_that_no_node_can_run_is_declined(world: NodeWorld) -> None:
 
 
 def test_diverging_training_ends_as_exit_code_without_checkpoints(world: NodeWorld) -> None:
-    wild = {"seed": 1, "layers": 16, "width": 64, "steps": 60, "segment_steps": 30, "learning_rate_micro": 1_000_000}
-    world.post_job(JOB, {**SPEC, **wild})
+    wild: dict[str, object] = {
+        "seed": 1,
+        "layers": 16,
+        "width": 64,
+        "steps": 60,
+        "segment_steps": 30,
+        "learning_rate_micro": 1_000_000,
+    }
+    world.post_job(JOB, spec_with(**wild))
     _ticks(world, world.agent(), 6)
     receipt, contents = world.member.receipts[0]
     assert receipt.exit_code == 1
@@ -118,7 +132,7 @@ def test_job_taken_by_another_node_is_left_alone(world: NodeWorld) -> None:
 
 def test_one_job_at_a_time(world: NodeWorld) -> None:
     world.post_job(JOB, SPEC)
-    world.post_job(JOB + 1, {**SPEC, "seed": 6})
+    world.post_job(JOB + 1, spec_with(seed=6))
     agent = world.agent()
     agent.tick()
     state = open_state(world.folder / "state.sqlite", world.signer.address)

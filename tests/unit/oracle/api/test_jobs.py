@@ -12,6 +12,7 @@ from oracle.store import jobs as store
 from oracle.store.jobs import SpecShelf
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, checkpoint_tree, content_hash, path_hash
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
+from swarm_chain.core.jobs import parse_job_spec
 from swarm_chain.core.kinds import JobKind
 from swarm_chain.core.merkle import path, root
 from swarm_chain.core.messages import receipt_json
@@ -22,7 +23,9 @@ from swarm_chain.testing import FakeSigner
 from tests.member_world import ALICE, BOB, MemberWorld
 
 JOB = JobId(5)
-SPEC: dict[str, object] = {"kind": "train", "steps": 8}
+WORK = {"model": "mlp", "seed": 5, "steps": 10, "segment_steps": 2, "batch": 4, "context": 4, "vocabulary": 8}
+SIZES = {"width": 8, "heads": 1, "layers": 1, "learning_rate_micro": 3000}
+SPEC = parse_job_spec({"kind": "train", "program": "swarm-train/1", "work": WORK | SIZES}).document()
 CONTENTS = tuple(b"checkpoint %d" % index for index in range(6))
 HASHES = tuple(map(content_hash, CONTENTS))
 
@@ -34,6 +37,7 @@ def accepted(world: MemberWorld) -> MemberWorld:
     posted = {"customer": BOB.address, "kind": 1, "specHash": keccak(canonical_json(SPEC)), "budget": 10**18}
     world.log("JobEscrow", "JobPosted", jobId=JOB, **posted, **times)
     world.log("JobEscrow", "JobAccepted", jobId=JOB, providerId=1, node=ALICE.address, completeBy=world.now + 1000)
+    assert world.client.post("/v1/jobs/specs", json={"spec": SPEC}).status_code == 201
     return world
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from node.audits.training import Contents
-from node.jobs.worker import checkpoint_path
+from node.audits.training import Contents, segment_path
 from oracle.pipeline.training_auditor import TrainingAuditor
 from oracle.store.audits import Audit, AuditFinding
 from swarm_chain.core.checkpoints import content_hash
@@ -69,7 +68,7 @@ class Lying:
         folder.mkdir(parents=True)
         contents = self.lie(spec)
         for index, content in enumerate(contents):
-            checkpoint_path(folder, index).write_bytes(content)
+            segment_path(folder, index).write_bytes(content)
         return tuple(map(content_hash, contents))
 
 

@@ -12,7 +12,7 @@ from node.ports import AuditQuestion
 from oracle.pipeline.auditors import Grounds, auditors_of
 from oracle.pipeline.audits import CRASHED, audit_measurements
 from oracle.pipeline.member import Member, Replays
-from oracle.pipeline.replay_process import replay_segment
+from oracle.pipeline.replay_process import UnitAsk, compute_unit, replay_segment
 from oracle.pipeline.ticks import judge_answers
 from oracle.store.audits import audits_of
 from swarm_chain.core.encoding import keccak
@@ -41,6 +41,9 @@ class InThisProcess:
         if self._fault is not None:
             raise self._fault
         return replay_segment(spec, start, segment)
+
+    def compute(self, ask: UnitAsk) -> Hash32:
+        return compute_unit(ask)
 
     def close(self) -> None:
         """Nothing is to be ended."""

@@ -4,7 +4,8 @@ import pytest
 
 from swarm_chain.core.encoding import canonical_json, keccak
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.reference.spec import TrainSpec, parse_train_spec, spec_hash
+from swarm_chain.core.jobs import spec_hash
+from swarm_chain.reference.spec import TrainSpec, parse_train_spec
 
 DOCUMENT: dict[str, object] = {
     "kind": "train",
