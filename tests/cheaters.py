@@ -1,4 +1,4 @@
-"""Dishonest nodes for tests and the demo, as processes: `python -m tests.cheaters half --folder DIR`.
+"""Dishonest nodes for tests and the demo, as processes: `python -m tests.cheaters most --folder DIR`.
 
 They share all wiring with an honest node and put a lie between agent and devices, or agent and court. Everything else comes
 from the environment, as for `swarm node run` (SWARM_RPC_URL, SWARM_DEPLOYMENT, SWARM_ORACLE_URL, SWARM_RAY_ADDRESS, …).
@@ -113,9 +113,12 @@ class InventingTracer:
         return replace(traced, evidence=with_head(traced.evidence, self._heads.pop(traced.accusation_id)))
 
 
-def half(parts: Parts) -> Parts:
-    """A node that computes half of the rows, and defends the others as long as it can."""
-    return replace(parts, devices=HalfWorker(parts.devices), tracer=InventingTracer(parts.tracer))
+def most(parts: Parts) -> Parts:
+    """A node that computes one row of sixteen, and defends the others as long as it can.
+
+    Eight drawn rows miss what it invents in one window of four billion; with half of the rows it would be one of 256.
+    """
+    return replace(parts, devices=HalfWorker(parts.devices, halvings=4), tracer=InventingTracer(parts.tracer))
 
 
 def silent(parts: Parts) -> Parts:
@@ -124,7 +127,7 @@ def silent(parts: Parts) -> Parts:
 
 
 # What the settings claim is taken by boasting alone; it starts no honest endpoint beside its canned one.
-CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"half": half, "silent": silent}
+CHEATERS: Mapping[str, Callable[[Parts], Parts]] = {"most": most, "silent": silent}
 BOAST = "boast"
 
 

@@ -18,7 +18,7 @@ CUSTOMER = "dave"
 STAKE_SWM = "6000"
 BUDGET_SWM = "40"
 JOB_SPEC = Path("examples/train.yaml")
-LIARS = {"mallory": "half", "carol": "boast"}
+LIARS = {"mallory": "most", "carol": "boast"}
 
 AFTER_OPENINGS_S = 20  # for judging what came last
 AT_ONCE = 3  # commands at a time: they unlock keys and load web3, which two cores do one by one anyway
@@ -67,7 +67,7 @@ def close_for_work(world: World, say: Say) -> None:
 
 
 def start_node(world: World, name: str) -> None:
-    """Starts somebody's node: mallory's computes half of the rows, carol's has nothing of what it claims, as alice's has."""
+    """Starts somebody's node: mallory's invents most of her rows, carol's has nothing of what it claims, as alice's has."""
     folder = str(node_folder(world, name))
     if name in LIARS:
         command = (sys.executable, "-m", "tests.cheaters", LIARS[name], "--folder", folder)

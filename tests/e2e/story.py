@@ -2,7 +2,7 @@
 
 alice, bob   prove honestly, earn and claim              carol   silent for an epoch: penalised, not slashed;
                                                                  lies in all else she claims: gets nothing for it
-mallory      invents half of her rows, and defends them   dave    posts a training job, bob's node runs it and is paid
+mallory      invents most of her rows, and defends them   dave    posts a training job, bob's node runs it and is paid
 erin         computes again what is published, accuses mallory at ComputeCourt, and proves one byte false: mallory is slashed
 """
 
