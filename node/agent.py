@@ -14,6 +14,8 @@ from node import duties
 from node.audits import duties as audit_duties
 from node.chain_watch import ChainWatch
 from node.court import duties as court_duties
+from node.gateway_model import AnnounceNode, AskAssignments, Countersign, FetchInputs, HandInJob
+from node.gateways import duties as gateway_duties
 from node.jobs import duties as job_duties
 from node.links import duties as link_duties
 from node.memory import ChainSight, Memory
@@ -60,6 +62,7 @@ from swarm_chain.core.units import EpochNumber
 
 log = structlog.get_logger()
 
+ERRANDS = (AnnounceNode, AskAssignments, FetchInputs, HandInJob, Countersign)
 ROUNDS = 4  # a finished run is signed, stored and delivered within one tick
 
 PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
@@ -76,6 +79,7 @@ PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     StartAudit: audit_duties.start_audit,
     OfferServing: serving_duties.offer_serving,
     MeasureLinks: link_duties.measure_links,
+    **dict.fromkeys(ERRANDS, gateway_duties.start_errand),
     AcceptJob: job_duties.accept_job,
     RunJob: job_duties.run_job,
     CompleteJob: job_duties.complete_job,
@@ -120,6 +124,8 @@ class Agent:
         self._tools.devices.close()
         self._tools.tracer.close()
         self._tools.audits.close()
+        if self._tools.gateways is not None:
+            self._tools.gateways.courier.close()
         if self._tools.runner is not None:
             self._tools.runner.close()
         log.info("agent_stopped", node=self._tools.node)
@@ -177,12 +183,21 @@ class Agent:
             audit_duties.collect_audit(memory, done)
             if done.error is not None:
                 self._pace.failed(done.action, done.error)
+        self._collect_errands()
         for job in self._tools.runner.finished() if self._tools.runner is not None else ():
             memory.active_jobs.discard(job.job_id)
             job_duties.collect_job(self._tools, job, sight.block.timestamp)
 
+    def _collect_errands(self) -> None:
+        for done in () if self._tools.gateways is None else self._tools.gateways.courier.finished():
+            gateway_duties.collect_errand(self._tools, self._memory, done)
+            if done.error is None:
+                self._pace.worked(done.errand)
+            else:
+                self._pace.failed(done.errand, done.error)
+
     def _own(self) -> Own:
-        tools, memory = self._tools, self._memory
+        tools, memory, jobs = self._tools, self._memory, own_jobs(self._tools.state)
         return Own(
             now_ms=tools.clock.monotonic_ms(),
             heartbeat_ms=memory.heartbeat_ms,
@@ -193,8 +208,12 @@ class Agent:
             running=frozenset(memory.running),
             ready=memory.ready,
             commitments=own_commitments(tools.state, tools.node),
-            jobs=own_jobs(tools.state),
+            jobs=jobs,
             active_jobs=frozenset(memory.active_jobs),
+            gateways=gateway_duties.sights(tools, memory),
+            errands=frozenset() if tools.gateways is None else tools.gateways.courier.busy,
+            handed_ms=memory.handed_ms,
+            lacking=gateway_duties.lacking_inputs(tools, memory, jobs),
             kept_epochs=frozenset(memory.kept_epochs),
             oldest_heads=oldest_heads(tools.state),
             sending=pending_purposes(tools.state),
@@ -216,9 +235,7 @@ class Agent:
         )
 
     def _perform(self, view: View, action: Action) -> None:
-        done = self._attempt(action, lambda: PERFORM[type(action)](self._tools, self._memory, view, action))
-        if done:
-            self._pace.worked(action)
+        self._attempt(action, lambda: PERFORM[type(action)](self._tools, self._memory, view, action))
 
     def _attempt(self, subject: object, work: Callable[[], None]) -> bool:
         if not self._pace.due(subject):
@@ -230,7 +247,8 @@ class Agent:
             name = subject if isinstance(subject, str) else type(subject).__name__
             log.warning("step_failed", step=name, code=error.code, reason=error.message, fix=error.fix, wait_ms=wait_ms)
             return False
-        self._pace.worked(subject)
+        if type(subject) not in ERRANDS:  # one that is only begun has not worked yet
+            self._pace.worked(subject)
         return True
 
     def _may_stop(self) -> bool:

@@ -36,6 +36,11 @@ class NodeSettings(BaseSettings):
     ray_address: str = ""
     ray_token_file: Path | None = None
     jobs: bool = False
+    gateway_url: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
+    region: str = Field(default="unknown", min_length=1, max_length=64)
+    hardware_class: str = Field(default="cpu", pattern="^(cpu|gpu|storage)$")
+    price_wei: int = Field(default=10**12, ge=0, lt=2**128)  # for one device-second of a job
+    input_cache_mb: int = Field(default=10_000, ge=1, le=2**30)
     job_cpus: int = Field(default=1, ge=1, le=1024)
     gpus: int = Field(default=0, ge=0, le=16)
     memory_mib: int = Field(default=0, ge=0, le=2**24)  # claimed of each device; 0: not audited
@@ -81,6 +86,11 @@ class NodeSettings(BaseSettings):
     def oracle_urls(self) -> tuple[str, ...]:
         """Base URLs of the oracle members, none twice."""
         return tuple(dict.fromkeys(url.rstrip("/") for url in self.oracle_url.split(",") if url))
+
+    @property
+    def gateway_urls(self) -> tuple[str, ...]:
+        """Base URLs of the gateways this node works for, none twice."""
+        return tuple(dict.fromkeys(url.rstrip("/") for url in self.gateway_url.split(",") if url))
 
     @property
     def key_file(self) -> Path:

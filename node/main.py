@@ -17,10 +17,11 @@ from node.audits.claims import ClaimGrounds, auditees
 from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
 from node.config import NodeSettings, prepare_ray_environment, read_private
+from node.gateways.wiring import connected_gateways
 from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.links.runner import Links, started_links
 from node.logs import configure_logs
-from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, JsonHttp
+from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, HttpOracleSpecs, JsonHttp
 from node.ports import Auditee, Devices, RowTracer
 from node.serving.offers import Serving, started_serving
 from node.state import only_agent, open_state
@@ -127,6 +128,7 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             reserve_wei=Wei(settings.reserve_wei),
             serving=parts.serving,
             links=parts.links,
+            gateways=connected_gateways(settings, stack),
         )
         first_block = first_block_of(chain, deployment.block, settings.lookback_blocks, tools.params.compute_court)
         yield Agent(tools, first_block=first_block, poll_ms=settings.poll_ms)
@@ -251,7 +253,9 @@ def _member(url: str, stack: ExitStack) -> Member:
     stack.callback(http.close)
     audits = HttpOracleAudits(http)
     stack.callback(audits.close)
-    return Member(reader=HttpOracleReader(http), inbox=HttpOracleInbox(http), audits=audits)
+    return Member(
+        reader=HttpOracleReader(http), inbox=HttpOracleInbox(http), audits=audits, specs=HttpOracleSpecs(http)
+    )
 
 
 def _log_dissent(dissent: Dissent) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from node.gateway_model import GatewaySight
 from node.model import Absence, AcceptedRoot, AuditKey, ClaimKey, DevicePlan, JobOffer, View
 from node.ports import FinishedRun
 from swarm_chain.core.compute import ComputeChallenge
@@ -32,7 +33,8 @@ class ChainSight:
 class Memory:
     """The agent's mutable half. `heads` are runs that are computed but not signed; `evidence` is of accused rows.
 
-    `reserve_ms` and `can_defend` are of the last look at the key's balance; `accusations_told` is what was logged.
+    `reserve_ms` and `can_defend` are of the last look at the key's balance; `accusations_told` is what was logged,
+    `handed_ms` when a job was last handed in at its gateway.
     """
 
     sight: ChainSight | None = None
@@ -43,6 +45,8 @@ class Memory:
     running: set[RunKey] = field(default_factory=set)
     heads: dict[RunKey, FinishedRun] = field(default_factory=dict)
     active_jobs: set[JobId] = field(default_factory=set)
+    gateways: dict[str, GatewaySight] = field(default_factory=dict)
+    handed_ms: dict[JobId, int] = field(default_factory=dict)
     kept_epochs: set[EpochNumber] = field(default_factory=set)
     tracing: set[Hash32] = field(default_factory=set)
     evidence: dict[Hash32, RowEvidence] = field(default_factory=dict)

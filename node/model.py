@@ -1,8 +1,11 @@
 """Frozen values of an agent: what it sees, what it remembers, what it will do next."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 
+from node.gateway_model import Errand, GatewayJob, GatewaySight
 from swarm_chain.core.audits import PER_DEVICE
 from swarm_chain.core.compute import ComputeChallenge, ComputeShape
 from swarm_chain.core.kinds import Category, JobKind, JobState
@@ -93,8 +96,9 @@ class OwnCommitment:
 
 
 class JobPhase(StrEnum):
-    """How far this node is with a job."""
+    """How far this node is with a job; WAITING until a gateway assigns it and its inputs are here."""
 
+    WAITING = "waiting"
     ACCEPTING = "accepting"
     RUNNING = "running"
     FINISHED = "finished"
@@ -115,7 +119,8 @@ class SignedReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnJob:
-    """A job this node works on; `delivered` and `uploaded` name the members that have receipt and checkpoints."""
+    """A job this node works on; `delivered` and `uploaded` name the members that have receipt and checkpoints, `gateway`
+    is set where its receipt needs one's signature."""
 
     job_id: JobId
     phase: JobPhase
@@ -123,6 +128,7 @@ class OwnJob:
     delivered: frozenset[str] = frozenset()
     uploaded: frozenset[str] = frozenset()
     sending: bool = False
+    gateway: GatewayJob | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +164,8 @@ class Own:
 
     `ready` are computed but unsigned runs; `plans_for` is the window the plans were last asked for. `sending` are purposes of
     transactions under way; `tracing`, `traced` and `given_up` are accusations whose row is computed again, is at hand, or
-    turned out to be indefensible. `claims` are the categories this node is audited in, `prepared` and `audited` what
-    was done for them, `auditing` what is under way.
+    turned out to be indefensible. `errands` at gateways are under way, `lacking` are jobs whose inputs are not here. `claims`
+    are the categories this node is audited in, `prepared` and `audited` what was done for them, `auditing` what is under way.
     """
 
     now_ms: int
@@ -173,6 +179,10 @@ class Own:
     commitments: tuple[OwnCommitment, ...] = ()
     jobs: tuple[OwnJob, ...] = ()
     active_jobs: frozenset[JobId] = frozenset()
+    gateways: tuple[GatewaySight, ...] = ()
+    errands: frozenset[Errand] = frozenset()
+    handed_ms: Mapping[JobId, int] = field(default_factory=lambda: MappingProxyType({}))
+    lacking: frozenset[JobId] = frozenset()
     kept_epochs: frozenset[EpochNumber] = frozenset()
     oldest_heads: WindowId | None = None
     sending: frozenset[str] = frozenset()
@@ -381,4 +391,5 @@ Action = (
     | TraceRow
     | Defend
     | CheckReserve
+    | Errand
 )

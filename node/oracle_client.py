@@ -29,10 +29,13 @@ class JsonHttp:
 
     Args:
         url: base of the member, such as https://oracle.example.
+        client: what sends; None makes one.
+        who: what answers there, for errors.
     """
 
-    def __init__(self, url: str, client: httpx2.Client | None = None) -> None:
+    def __init__(self, url: str, client: httpx2.Client | None = None, who: str = "oracle member") -> None:
         self.url = url.rstrip("/")
+        self._who = who
         self._client = client or httpx2.Client(timeout=httpx2.Timeout(ANSWER_S, connect=CONNECT_S))
 
     def get(self, path: str) -> dict[str, object]:
@@ -48,23 +51,40 @@ class JsonHttp:
         """Answer to a JSON body; every message of this protocol may be sent twice."""
         return self._send("POST", path, body, timeout_s)
 
-    def get_bytes(self, path: str, headers: Mapping[str, str], *, timeout_s: float = UPLOAD_S) -> bytes:
-        """Bytes at a path, as many as an answer may have.
+    def get_bytes(
+        self, path: str, headers: Mapping[str, str], *, timeout_s: float = UPLOAD_S, most: int = MAX_ANSWER_BYTES
+    ) -> bytes:
+        """Bytes at a path, at most `most`.
 
         Raises:
             UnavailableError: the member is away, or not now.
             InvalidInputError: it refuses.
         """
-        return self._repeated(lambda: self._content("GET", path, None, timeout_s, headers))
+        request = self._client.build_request("GET", self.url + path, headers=dict(headers), timeout=timeout_s)
+        return self._repeated(lambda: self._content(request, most))
+
+    def put_bytes(self, path: str, content: bytes, headers: Mapping[str, str]) -> None:
+        """Puts bytes at a path.
+
+        Raises:
+            UnavailableError: the other side is away, or not now.
+            InvalidInputError: it refuses.
+            RejectedError: it has reasons of its own to refuse.
+        """
+        request = self._client.build_request(
+            "PUT", self.url + path, content=content, headers=dict(headers), timeout=UPLOAD_S
+        )
+        self._repeated(lambda: self._content(request))
 
     def close(self) -> None:
         """Closes the connections."""
         self._client.close()
 
     def _send(self, method: str, path: str, body: Json | None, timeout_s: float) -> dict[str, object]:
-        answer = _parse(self._repeated(lambda: self._content(method, path, body, timeout_s, {})))
+        request = self._client.build_request(method, self.url + path, json=body, timeout=timeout_s)
+        answer = _parse(self._repeated(lambda: self._content(request)))
         if answer is None:
-            raise UnavailableError(f"{self.url}{path} does not answer like an oracle", code="bad_answer")
+            raise UnavailableError(f"{self.url}{path} does not answer like an {self._who}", code="bad_answer")
         return answer
 
     def _repeated(self, call: Callable[[], bytes]) -> bytes:
@@ -73,23 +93,24 @@ class JsonHttp:
             return repeated(call)()
         except httpx2.RequestError as error:  # the last attempt's
             raise UnavailableError(
-                f"oracle member {self.url} does not answer ({type(error).__name__})", code="oracle_unreachable"
+                f"{self._who} {self.url} does not answer ({type(error).__name__})",
+                code=f"{self._who.split()[0]}_unreachable",
             ) from error
 
-    def _content(
-        self, method: str, path: str, body: Json | None, timeout_s: float, headers: Mapping[str, str]
-    ) -> bytes:
-        url = self.url + path
-        with self._client.stream(method, url, json=body, timeout=timeout_s, headers=dict(headers)) as response:
+    def _content(self, request: httpx2.Request, most: int = MAX_ANSWER_BYTES) -> bytes:
+        response = self._client.send(request, stream=True)
+        try:
             parts, size = [], 0
             for part in response.iter_bytes():
                 size += len(part)
-                if size > MAX_ANSWER_BYTES:
-                    raise UnavailableError(f"{self.url}{path} answers without end", code="bad_answer")
+                if size > most:
+                    raise UnavailableError(f"{request.url} answers without end", code="bad_answer")
                 parts.append(part)
+        finally:
+            response.close()
         content = b"".join(parts)
         if response.status_code >= 300:
-            raise _refusal(response.status_code, _parse(content) or {})
+            raise _refusal(response.status_code, _parse(content) or {}, self._who.split()[0])
         return content
 
 
@@ -148,6 +169,17 @@ class HttpOracleInbox:
     def checkpoint(self, upload: CheckpointUpload) -> None:
         """Hands in a drawn checkpoint."""
         self._http.post(f"/v1/jobs/{upload.job_id}/checkpoints", wire.checkpoint_body(upload), timeout_s=UPLOAD_S)
+
+
+class HttpOracleSpecs:
+    """OracleSpecs over HTTP."""
+
+    def __init__(self, http: JsonHttp) -> None:
+        self._http = http
+
+    def keep(self, document: object) -> None:
+        """Hands in a job's spec."""
+        self._http.post("/v1/jobs/specs", {"spec": document})
 
 
 class HttpOracleAudits:
@@ -214,10 +246,10 @@ def refusal_of(status: int, content: bytes) -> SwarmError:
     return _refusal(status, _parse(content) or {})
 
 
-def _refusal(status: int, document: Mapping[str, object]) -> SwarmError:
+def _refusal(status: int, document: Mapping[str, object], who: str = "oracle") -> SwarmError:
     message = str(document.get("message") or f"HTTP status {status}")[:300]
     fix, code = str(document.get("fix") or "")[:300], str(document.get("error") or f"http_{status}")[:64]
     families: dict[int, type[SwarmError]] = {409: RejectedError, 500: InconsistentError}
     if status in {429, 502, 503, 504}:
-        return UnavailableError(f"oracle: {message}", fix=fix, code=code)
-    return families.get(status, InvalidInputError)(f"oracle: {message}", fix=fix, code=code)
+        return UnavailableError(f"{who}: {message}", fix=fix, code=code)
+    return families.get(status, InvalidInputError)(f"{who}: {message}", fix=fix, code=code)

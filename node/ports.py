@@ -105,6 +105,14 @@ class OracleReader(Protocol):
         ...
 
 
+class OracleSpecs(Protocol):
+    """Where one oracle member keeps the specs of jobs."""
+
+    def keep(self, document: object) -> None:
+        """Hands in a job's spec; one it has is none too many."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunAudit:
     """A member's question: its clock runs; `limit_ms` is how long the answer may take."""

@@ -4,6 +4,8 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from node.gateway_model import GatewayJob
+from node.gateways.records import gateway_jobs
 from node.model import JobPhase, OwnCommitment, OwnJob, SignedReceipt
 from node.state import deliveries
 from node.transactions import pending_purposes
@@ -172,16 +174,17 @@ def job_spec(state: sqlite3.Connection, job_id: JobId) -> tuple[object, Timestam
 def own_jobs(state: sqlite3.Connection) -> tuple[OwnJob, ...]:
     """All jobs this node has worked on or declined, with who has receipt and checkpoints."""
     delivered, uploaded = deliveries(state, "receipt"), deliveries(state, "checkpoints")
-    sending = pending_purposes(state)
+    sending, gateways = pending_purposes(state), gateway_jobs(state)
     rows = state.execute("SELECT job_id, phase, receipt, signature, contents FROM jobs ORDER BY job_id")
     return tuple(
         OwnJob(
             job_id=JobId(job_id),
             phase=JobPhase(phase),
-            signed=None if receipt is None else _signed_receipt(receipt, signature, contents),
+            signed=None if receipt is None else _signed_receipt(receipt, signature, contents, gateways.get(job_id)),
             delivered=delivered.get(str(job_id), frozenset()),
             uploaded=uploaded.get(str(job_id), frozenset()),
             sending=bool(sending & {purpose_of("accept", job_id), purpose_of("complete", job_id)}),
+            gateway=gateways.get(job_id),
         )
         for job_id, phase, receipt, signature, contents in rows
     )
@@ -205,6 +208,10 @@ def _signed(row: tuple[object, ...], node: Address) -> SignedCommitment:
     return SignedCommitment(commitment=commitment, signature=Signature(blobs[2]))
 
 
-def _signed_receipt(receipt: str, signature: bytes, contents: bytes) -> SignedReceipt:
-    hashes = tuple(Hash32(contents[start : start + 32]) for start in range(0, len(contents), 32))
-    return SignedReceipt(receipt=parse_receipt(json.loads(receipt)), signature=Signature(signature), contents=hashes)
+def _signed_receipt(receipt: str, signature: bytes, contents: bytes, gateway: GatewayJob | None) -> SignedReceipt:
+    return SignedReceipt(
+        receipt=parse_receipt(json.loads(receipt)),
+        signature=Signature(signature),
+        contents=tuple(Hash32(contents[start : start + 32]) for start in range(0, len(contents), 32)),
+        gateway_signature=None if gateway is None else gateway.signature,
+    )

@@ -3,6 +3,7 @@
 commitments   one row per (window, seed, device): a second, different root for the same key cannot be stored
 deliveries    which member has what
 jobs          phase, spec and signed receipt of each job
+job_gateways  whose signature a job's receipt needs, how much of the job that gateway has, and its signature
 transactions  signed transactions that are not known to be mined
 meta          heartbeat sequence, the node this file belongs to, whether its agent was told to stop
 """
@@ -34,6 +35,10 @@ CREATE TABLE IF NOT EXISTS deliveries (
 CREATE TABLE IF NOT EXISTS jobs (
   job_id INTEGER PRIMARY KEY, phase TEXT NOT NULL, spec TEXT NOT NULL, started_at INTEGER NOT NULL DEFAULT 0,
   receipt TEXT, signature BLOB, contents BLOB, reason TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE TABLE IF NOT EXISTS job_gateways (
+  job_id INTEGER PRIMARY KEY, gateway TEXT NOT NULL, contents INTEGER NOT NULL DEFAULT 0, log INTEGER NOT NULL DEFAULT 0,
+  whole INTEGER NOT NULL DEFAULT 0, signature BLOB
 ) STRICT;
 CREATE TABLE IF NOT EXISTS transactions (
   purpose TEXT PRIMARY KEY, hash BLOB NOT NULL, raw BLOB NOT NULL, sender TEXT NOT NULL, nonce INTEGER NOT NULL,

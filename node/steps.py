@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from node.audits.board import audit_steps
 from node.court.board import court_steps, urgent_moves
+from node.gateways.board import gateway_steps
 from node.jobs.board import job_steps
 from node.links.board import link_steps
 from node.model import Action, KeepEpochProof, Own, SendHeartbeat, View
@@ -36,6 +37,7 @@ def next_steps(view: View, own: Own, params: Params) -> tuple[Action, ...]:
         *serving_steps(view, own),
         *link_steps(view, own),
         *court_steps(view, own, params),
+        *gateway_steps(view, own),
         *job_steps(view, own),
         *_proofs(view, own),
     )

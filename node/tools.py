@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import structlog
 
+from node.gateways.ports import Gateways
 from node.links.runner import Links
-from node.ports import Audits, Devices, JobRunner, OracleAudits, OracleInbox, OracleReader, RowTracer
+from node.ports import Audits, Devices, JobRunner, OracleAudits, OracleInbox, OracleReader, OracleSpecs, RowTracer
 from node.serving.offers import Serving
 from node.transactions import Outbox
 from swarm_chain.core.errors import SwarmError, UnavailableError
@@ -26,17 +27,18 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One oracle member, by its sides: what it tells, what it takes, what it asks."""
+    """One oracle member, by its sides: what it tells, what it takes, what it asks, what it keeps of jobs."""
 
     reader: OracleReader
     inbox: OracleInbox
     audits: OracleAudits
+    specs: OracleSpecs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
     """Ports, records and settings of an agent. `members` are named by their URL; `runner` is None if jobs are refused,
-    `serving` if nothing is served, `links` if they are not measured.
+    `serving` if nothing is served, `links` if they are not measured, `gateways` if it works for none.
 
     `reserve_wei` is what the node key should hold of the native coin to pay for a defence.
     """
@@ -57,6 +59,7 @@ class Tools:
     reserve_wei: Wei
     serving: Serving | None = None
     links: Links | None = None
+    gateways: Gateways | None = None
 
     @property
     def node(self) -> Address:

@@ -127,14 +127,19 @@ def parse_receipt(fields: Mapping[str, object]) -> Receipt:
     )
 
 
-def receipt_body(signed: SignedReceipt) -> Json:
-    """Body of POST /v1/jobs/{id}/receipts."""
+def gateway_receipt_body(signed: SignedReceipt) -> Json:
+    """Body of a gateway's POST /v1/jobs/{id}/receipts."""
     return {
         "receipt": receipt_json(signed.receipt),
         "signature": to_hex(signed.signature),
         "checkpoints": [to_hex(content) for content in signed.contents],
-        "gatewaySignature": None if signed.gateway_signature is None else to_hex(signed.gateway_signature),
     }
+
+
+def receipt_body(signed: SignedReceipt) -> Json:
+    """Body of a member's POST /v1/jobs/{id}/receipts."""
+    given = signed.gateway_signature
+    return gateway_receipt_body(signed) | {"gatewaySignature": None if given is None else to_hex(given)}
 
 
 def checkpoint_body(upload: CheckpointUpload) -> Json:

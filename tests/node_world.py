@@ -7,6 +7,9 @@ from pathlib import Path
 from node.agent import Agent
 from node.audits.exchange import run_audit
 from node.court.worker import trace_accused
+from node.gateway_model import Offer
+from node.gateways.blobs import BlobCache
+from node.gateways.ports import Gateway, Gateways
 from node.jobs.folder import JobFolder
 from node.jobs.work import JobOrder, JobResult, run_job
 from node.model import AuditKey, ClaimKey, DevicePlan, PrepareClaim, SignedReceipt, StartAudit
@@ -23,6 +26,7 @@ from node.ports import (
 )
 from node.prove import checked_heads
 from node.state import open_state
+from node.testing import GatewayInMemory, InlineCourier
 from node.tools import Member, Tools
 from swarm_chain.core.audits import AuditAnswer, AuditRequest, answer_digest, audit_id, nonce_of, request_digest
 from swarm_chain.core.checkpoints import content_hash, opens_checkpoint, path_hash
@@ -30,7 +34,7 @@ from swarm_chain.core.compute import ComputeChallenge, ComputeShape, ComputeWind
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.errors import InvalidInputError, RejectedError, SwarmError, UnavailableError
 from swarm_chain.core.jobs import JobSpec, spec_hash
-from swarm_chain.core.kinds import Category
+from swarm_chain.core.kinds import Category, HardwareClass
 from swarm_chain.core.messages import Json
 from swarm_chain.core.model import (
     Commitment,
@@ -77,6 +81,7 @@ class MemberInMemory:
     commitments: list[SignedCommitment] = field(default_factory=list)
     proofs: list[SignedProof] = field(default_factory=list)
     receipts: list[tuple[Receipt, tuple[Hash32, ...]]] = field(default_factory=list)
+    gateway_signatures: list[Signature | None] = field(default_factory=list)
     checkpoints: dict[int, bytes] = field(default_factory=dict)
     requests: list[AuditRequest] = field(default_factory=list)
     answers: list[AuditAnswer] = field(default_factory=list)
@@ -96,6 +101,10 @@ class MemberInMemory:
         if spec_hash not in self.specs:
             raise InvalidInputError("no such spec", code="unknown_spec")
         return self.specs[spec_hash]
+
+    def keep(self, document: object) -> None:
+        self._require_here()
+        self.specs[spec_hash(document)] = document
 
     def epoch_proof(self, epoch: EpochNumber, provider_id: ProviderId) -> EpochProof:
         self._require_here()
@@ -123,6 +132,7 @@ class MemberInMemory:
         self._require_here()
         require_signed_by(self.node, receipt_digest(self.domain, signed.receipt), signed.signature)
         self.receipts.append((signed.receipt, signed.contents))
+        self.gateway_signatures.append(signed.gateway_signature)
 
     def checkpoint(self, upload: CheckpointUpload) -> None:
         self._require_here()
@@ -313,6 +323,7 @@ class NodeWorld:
         self.tracer = InlineTracer()
         self.audits = InlineAudits(self)
         self.reserve_wei = RESERVE_WEI
+        self.gateways: dict[str, GatewayInMemory] = {}
         self.runner = InlineRunner(folder / "jobs") if jobs else None
         self.chain.program.view(
             "ProviderRegistry", "providerIdOfNode", lambda storage, _: storage.get("provider", PROVIDER)
@@ -337,7 +348,10 @@ class NodeWorld:
             writer=self.chain.writer(self.signer),
             signer=self.signer,
             clock=self.clock,
-            members={url: Member(reader=member, inbox=member, audits=member) for url, member in self.members.items()},
+            members={
+                url: Member(reader=member, inbox=member, audits=member, specs=member)
+                for url, member in self.members.items()
+            },
             devices=self.devices,
             tracer=self.tracer,
             audits=self.audits,
@@ -345,11 +359,37 @@ class NodeWorld:
             state=open_state(self.folder / "state.sqlite", self.signer.address),
             home=self.folder,
             reserve_wei=self.reserve_wei,
+            gateways=self._gateways(),
         )
 
     def agent(self) -> Agent:
         """A fresh agent process."""
         return Agent(self.tools(), first_block=0)
+
+    def add_gateway(self, name: str = "gateway") -> GatewayInMemory:
+        """A gateway this node works for, from its next process on."""
+        self.gateways[f"http://{name}"] = GatewayInMemory(signer=FakeSigner(name), domain=self.domain)
+        return self.gateways[f"http://{name}"]
+
+    def _gateways(self) -> Gateways | None:
+        if not self.gateways:
+            return None
+        offer = Offer(
+            region="here",
+            hardware_class=HardwareClass.CPU,
+            cpus=2,
+            gpus=0,
+            memory_mb=4000,
+            disk_mb=9000,
+            price_wei=Wei(7),
+        )
+        return Gateways(
+            known={name: Gateway(desk=gateway, inbox=gateway) for name, gateway in self.gateways.items()},
+            courier=InlineCourier(),
+            offer=offer,
+            inputs=BlobCache(folder=self.folder / "inputs", most=100),
+            jobs=self.folder / "jobs",
+        )
 
     def open(self, number: WindowId, seed: Hash32) -> None:
         """Opens a window in the next block."""

@@ -1,12 +1,16 @@
 """Jobs as the chain shows them, and what this node does about each. Pure.
 
 POSTED --accept--> ACCEPTED --run, receipt, complete--> COMPLETED --receipt, drawn checkpoints to every member--> PAID
+
+A job whose spec names a gateway waits until that one assigns it to this node and its inputs are here, and is completed
+once the gateway has signed the receipt (node.gateways).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from node.events import address_of, hash_of, integer_of
+from node.gateways.board import may_accept
 from node.model import (
     AcceptJob,
     Action,
@@ -32,6 +36,7 @@ CONCURRENT_JOBS = 1
 
 _OVER = {"JobPaid": JobState.PAID, "JobRefunded": JobState.REFUNDED, "JobCancelled": JobState.CANCELLED}
 _ENDED = (JobPhase.CLOSED, JobPhase.DECLINED)
+_IDLE = (*_ENDED, JobPhase.WAITING)
 
 
 def fold_jobs(offers: Offers, events: Iterable[ChainEvent]) -> dict[JobId, JobOffer]:
@@ -85,7 +90,9 @@ def _accept(offer: JobOffer, job: OwnJob | None, view: View, own: Own) -> Iterat
         if job is not None:
             yield CloseJob(job_id=offer.job_id, reason="accept_expired")
         return
-    held = sum(other.phase not in _ENDED and other.signed is None for other in own.jobs if other is not job)
+    if job is not None and job.phase is JobPhase.WAITING and not may_accept(job, own):
+        return
+    held = sum(other.phase not in _IDLE and other.signed is None for other in own.jobs if other is not job)
     free = own.takes_jobs and not own.draining and held < CONCURRENT_JOBS
     if free:
         yield AcceptJob(offer=offer)
@@ -96,8 +103,9 @@ def _work(offer: JobOffer, job: OwnJob | None, view: View, own: Own) -> Iterator
         if job is not None:
             yield CloseJob(job_id=offer.job_id, reason="too_late")
     elif job is not None and job.phase is JobPhase.FINISHED:
-        yield CompleteJob(job_id=offer.job_id)
-    elif offer.job_id not in own.active_jobs and not own.draining:
+        if job.gateway is None or job.gateway.signature is not None:
+            yield CompleteJob(job_id=offer.job_id)
+    elif offer.job_id not in own.active_jobs and offer.job_id not in own.lacking and not own.draining:
         yield RunJob(offer=offer)
 
 

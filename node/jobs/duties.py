@@ -1,7 +1,11 @@
 """Carries out what `next_steps` asks for jobs. Transactions and receipts are stored before they are sent."""
 
+from collections.abc import Mapping
+
 import structlog
 
+from node.gateways.duties import inputs_at_hand
+from node.gateways.records import note_gateway
 from node.jobs.board import DRAW_DELAY
 from node.jobs.receipts import JobRun, drawn_checkpoints, make_receipt
 from node.memory import Memory
@@ -22,24 +26,29 @@ from node.records import end_job, finish_job, job_spec, own_jobs, purpose_of, sa
 from node.state import add_delivery
 from node.tools import Tools, ask_any
 from swarm_chain.core.checkpoints import job_seed
-from swarm_chain.core.errors import InconsistentError, InvalidInputError
-from swarm_chain.core.jobs import parse_job_spec, spec_hash
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.jobs import JobSpec, parse_job_spec, spec_hash
 from swarm_chain.core.model import ContractCall
 from swarm_chain.core.signing import receipt_digest, receipt_hash
-from swarm_chain.core.units import JobId, Timestamp
+from swarm_chain.core.units import Hash32, JobId, Timestamp
 from swarm_chain.reference.programs.base import Program, inputs_of
 from swarm_chain.reference.programs.registry import open_program
 
 log = structlog.get_logger()
 
 
-def accept_job(tools: Tools, _: Memory, view: View, action: AcceptJob) -> None:
-    """Reads the spec, declines what cannot be run, and takes the job on chain."""
+def accept_job(tools: Tools, memory: Memory, view: View, action: AcceptJob) -> None:
+    """Reads the spec, declines what cannot be run, and takes the job on chain; one that a gateway has not assigned to this
+    node, or whose inputs are not here, waits."""
     job_id = action.offer.job_id
-    spec = ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
-    save_job(tools.state, job_id, JobPhase.ACCEPTING, spec)
+    document = ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
+    save_job(tools.state, job_id, JobPhase.ACCEPTING, document)
     try:
-        _program(spec)
+        spec = parse_job_spec(document)
+        if _must_wait(tools, memory, job_id, spec):
+            save_job(tools.state, job_id, JobPhase.WAITING, document)
+            return
+        _program(spec, inputs_at_hand(tools, spec.input_hashes))
     except InvalidInputError as error:
         end_job(tools.state, job_id, JobPhase.DECLINED, error.message)
         log.info("job_declined", job_id=job_id, reason=error.message)
@@ -48,13 +57,23 @@ def accept_job(tools: Tools, _: Memory, view: View, action: AcceptJob) -> None:
 
 
 def run_job(tools: Tools, memory: Memory, view: View, action: RunJob) -> None:
-    """Starts or resumes an accepted job on Ray."""
+    """Starts or resumes an accepted job on Ray.
+
+    Raises:
+        UnavailableError: its inputs are not here; they are fetched first.
+    """
     job_id = action.offer.job_id
     known = job_spec(tools.state, job_id)
-    spec = known[0] if known is not None else ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
-    save_job(tools.state, job_id, JobPhase.RUNNING, spec)
+    document = known[0] if known is not None else ask_any(tools, lambda reader: reader.spec(action.offer.spec_hash))
+    spec = parse_job_spec(document)
+    save_job(tools.state, job_id, JobPhase.RUNNING, document)
+    if spec.gateway_address is not None:
+        note_gateway(tools.state, job_id, spec.gateway_address)
+    inputs = inputs_at_hand(tools, spec.input_hashes)
+    if len(inputs) < len(set(spec.input_hashes)):
+        raise UnavailableError(f"inputs of job {job_id} are not here", code="inputs_missing", retry_after=1)
     start_job(tools.state, job_id, view.block.timestamp)
-    _runner(tools).start(job_id, parse_job_spec(spec), {})
+    _runner(tools).start(job_id, spec, inputs)
     memory.active_jobs.add(job_id)
     log.info("job_started", job_id=job_id, resumed=known is not None and known[1] > 0)
 
@@ -99,8 +118,10 @@ def complete_job(tools: Tools, _: Memory, __: View, action: CompleteJob) -> None
 
 
 def send_receipt(tools: Tools, _: Memory, __: View, action: SendReceipt) -> None:
-    """Hands the receipt to a member."""
-    signed = _receipt_of(tools, action.job_id)
+    """Hands the receipt to a member, and before it the spec, for it may have been away when the job was posted."""
+    signed, known = _receipt_of(tools, action.job_id), job_spec(tools.state, action.job_id)
+    if known is not None:
+        tools.members[action.member].specs.keep(known[0])
     tools.members[action.member].inbox.receipt(signed)
     add_delivery(tools.state, "receipt", str(action.job_id), action.member)
     log.info("receipt_delivered", job_id=action.job_id, member=action.member)
@@ -119,7 +140,8 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
         raise InconsistentError(f"the chain recorded another receipt for job {offer.job_id}", code="other_receipt")
     block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
     known = job_spec(tools.state, offer.job_id)
-    program, seed = _program(known and known[0]), job_seed(block_hash, digest)
+    spec = parse_job_spec(known and known[0])
+    program, seed = _program(spec, inputs_at_hand(tools, spec.input_hashes)), job_seed(block_hash, digest)
     for drawn in drawn_checkpoints(program, signed.receipt, signed.contents, seed):
         upload = CheckpointUpload(
             job_id=offer.job_id,
@@ -148,8 +170,18 @@ def _send(tools: Tools, function: str, job_id: JobId, args: tuple[object, ...]) 
     tools.outbox.send(purpose_of(function, job_id), call)
 
 
-def _program(document: object) -> Program:
-    return open_program(parse_job_spec(document), inputs_of({}))
+def _must_wait(tools: Tools, memory: Memory, job_id: JobId, spec: JobSpec) -> bool:
+    if spec.gateway_address is None:
+        return False
+    note_gateway(tools.state, job_id, spec.gateway_address)
+    assigned = any(
+        seen.address == spec.gateway_address and job_id in seen.assigned for seen in memory.gateways.values()
+    )
+    return not assigned or len(inputs_at_hand(tools, spec.input_hashes)) < len(set(spec.input_hashes))
+
+
+def _program(spec: JobSpec, inputs: Mapping[Hash32, bytes]) -> Program:
+    return open_program(spec, inputs_of(inputs))
 
 
 def _receipt_of(tools: Tools, job_id: JobId) -> SignedReceipt:

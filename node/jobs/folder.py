@@ -82,6 +82,16 @@ class JobFolder:
         with log.open("ab") as file:
             file.write((text.rstrip("\n") + "\n").encode()[: max(room, 0)])
 
+    def log_text(self, offset: int, most: int) -> str:
+        """Text of the log from a byte on, of at most `most` bytes; empty where it ends, and within a character."""
+        try:
+            with (self.path / "log").open("rb") as file:
+                file.seek(offset)
+                piece = file.read(most)
+        except FileNotFoundError:
+            return ""
+        return piece.decode(errors="ignore")
+
     def _note_hash(self, index: int, hashed: Hash32) -> None:
         path = self.path / "hashes"
         stored = path.read_bytes() if path.exists() else b""

@@ -73,7 +73,7 @@ def run_job(order: JobOrder) -> JobResult:
     try:
         run_of(spec)(Work(spec=spec, program=program, inputs=inputs, folder=folder, labels=order.labels))
     except InvalidInputError as error:
-        folder.say(f"failed: {error.message}")
+        folder.say(f"failed: {error.message}\n{error.values.get('stderr', '')}")
         return JobResult(contents=(), device_ms=folder.spent_ms(), exit_code=EXIT_FAILED, reason=error.message)
     hashes = tuple(folder.hashes(program.units + 1))
     return JobResult(contents=hashes, device_ms=folder.spent_ms(), exit_code=EXIT_OK)

@@ -43,12 +43,17 @@ SPEC = spec_with()
 Log = tuple[str, str, Mapping[str, object]]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> NodeWorld:
-    made = NodeWorld(tmp_path, jobs=True)
+def job_world(folder: Path) -> NodeWorld:
+    """A node that takes jobs, and an escrow for one."""
+    made = NodeWorld(folder, jobs=True)
     made.chain.program.action("JobEscrow", "accept", _accept)
     made.chain.program.action("JobEscrow", "complete", _complete)
     return made
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> NodeWorld:
+    return job_world(tmp_path)
 
 
 def test_job_goes_from_posting_to_drawn_checkpoints(world: NodeWorld) -> None:
