@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 PY_STAMP := $(VENV)/.installed
 NODE_STAMP := node_modules/.installed
 AUDIT_STAMPS := .venv-slither/.installed .venv-halmos/.installed
-TYPED := swarm_chain oracle node tests tools $(wildcard bench/*.py)
+TYPED := swarm_chain oracle node gateway tests tools $(wildcard bench/*.py)
 
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export PYTHONDONTWRITEBYTECODE := 1

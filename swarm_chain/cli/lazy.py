@@ -11,10 +11,13 @@ from typer.main import get_command as command_of
 from swarm_chain.cli.shared import shared_options
 from swarm_chain.core.errors import UnavailableError
 
-OUR_PACKAGES = ("swarm_chain", "oracle", "node")
+OUR_PACKAGES = ("swarm_chain", "oracle", "node", "gateway")
 ENTRY_POINT_GROUP = "swarm.commands"
+# Extras that bring a noun of another name.
+EXTRA_OF = {"cluster": "gateway"}
 # Help of the nouns that other packages bring; an entry point itself has no place for it.
 EXTRA_HELP = {
+    "cluster": "Give customers' jobs to nodes of one Ray cluster: head, status, down.",
     "node": "Prove and work: doctor, register, run, service, status, why-idle, bench.",
     "oracle": "Judge and settle: run, once, replay.",
 }
@@ -69,7 +72,7 @@ def load_noun(point: EntryPoint) -> Any:
             raise
         raise UnavailableError(
             f"'swarm {point.name}' needs the package {missing.split('.')[0]}, which is not installed",
-            fix=f"install it with: pip install 'swarm[{point.name}]'",
+            fix=f"install it with: pip install 'swarm[{EXTRA_OF.get(point.name, point.name)}]'",
             code="missing_extra",
             exit_code=3,
         ) from error

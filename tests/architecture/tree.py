@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("swarm_chain", "oracle", "node")
+PACKAGES = ("swarm_chain", "oracle", "node", "gateway")
 
 # Where money and guilt are decided: a package folder or a module of that name.
 DECIDING = ("swarm_chain/core", "oracle/rewards", "oracle/violations", "oracle/settle", "oracle/judge")
