@@ -8,7 +8,7 @@ data.npz          named by its hash
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +50,14 @@ class SpecFile:
     inputs: tuple[InputFile, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Included:
+    """The fields of a spec with the files beside it in them, and those that become its inputs."""
+
+    fields: dict[str, Any]
+    inputs: tuple[InputFile, ...]
+
+
 def read_spec_file(path: Path) -> SpecFile:
     """A spec file, checked as far as a customer can: by its program, with the inputs that are at hand.
 
@@ -64,13 +72,28 @@ def read_spec_file(path: Path) -> SpecFile:
     document = _parse_yaml(text) if path.suffix in {".yaml", ".yml"} else _parse_json(text)
     if not isinstance(document, dict):
         raise invalid_spec("the spec is no object", "write `kind: …`, `program: …` and `work:` with its fields")
-    named = _list_of_files(document.pop(INPUT_FILES, []))
-    inputs = tuple(_input(path.parent, name) for name in named)
-    document = _with_code(document, path.parent)
+    included = include_files(document, path.parent)
+    _check_names(included.fields)
+    return SpecFile(spec=check_spec(included.fields, included.inputs), inputs=included.inputs)
+
+
+def include_files(document: Mapping[str, Any], folder: Path) -> Included:
+    """The fields of a spec once the files beside it have become `code` and `inputs`.
+
+    Args:
+        document: what the file says.
+        folder: where it is.
+
+    Raises:
+        InvalidInputError: a file is missing, too large, unreadable or outside the folder.
+    """
+    inputs = tuple(_input(folder, name) for name in _list_of_files(document.get(INPUT_FILES, [])))
+    fields = {name: value for name, value in document.items() if name not in {CODE_FILE, INPUT_FILES}}
+    if CODE_FILE in document:
+        fields["code"] = _code(document, folder)
     if inputs:
-        document["inputs"] = [*_list_of(document, "inputs"), *(to_hex(file.content_hash) for file in inputs)]
-    _check_names(document)
-    return SpecFile(spec=check_spec(document, inputs), inputs=inputs)
+        fields["inputs"] = [*_list_of(document, "inputs"), *(to_hex(file.content_hash) for file in inputs)]
+    return Included(fields=fields, inputs=inputs)
 
 
 def check_spec(document: object, inputs: Sequence[InputFile] = ()) -> JobSpec:
@@ -114,7 +137,7 @@ def programs_of(kind: str) -> tuple[str, ...]:
     return found
 
 
-def _check_names(document: dict[str, Any]) -> None:
+def _check_names(document: Mapping[str, Any]) -> None:
     """Kind and program first, for everything else depends on them."""
     if "kind" not in document:
         raise invalid_spec("kind is missing", "say what is to be done, such as `kind: train`")
@@ -126,14 +149,11 @@ def _check_names(document: dict[str, Any]) -> None:
         raise invalid_spec(f"{what} of kind {document['kind']}", f"set program to {' or '.join(choices)}")
 
 
-def _with_code(document: dict[str, Any], folder: Path) -> dict[str, Any]:
-    if CODE_FILE not in document:
-        return document
-    rest = {name: value for name, value in document.items() if name != CODE_FILE}
-    if rest.get("code"):
+def _code(document: Mapping[str, Any], folder: Path) -> str:
+    if document.get("code"):
         raise _bad("both code and code_file are given", "leave one of them out")
     path = _inside(folder, document[CODE_FILE], CODE_FILE)
-    return rest | {"code": _decoded(_read(path, MAX_CODE_BYTES, CODE_FILE), path)}
+    return _decoded(_read(path, MAX_CODE_BYTES, CODE_FILE), path)
 
 
 def _input(folder: Path, name: object) -> InputFile:
@@ -178,7 +198,7 @@ def _list_of_files(value: object) -> list[object]:
     return value
 
 
-def _list_of(document: dict[str, Any], name: str) -> list[object]:
+def _list_of(document: Mapping[str, Any], name: str) -> list[object]:
     value = document.get(name, [])
     if not isinstance(value, list):
         raise invalid_spec(f"{name} is no list", f"correct {name}")
