@@ -18,7 +18,7 @@ from swarm_chain.client.model import Offer, Plan, Refund
 from swarm_chain.client.offers import ACCEPT_FOR, Terms, run_for_of
 from swarm_chain.client.refunds import refund_table
 from swarm_chain.client.spec_files import read_spec_file
-from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.units import JobId
 from swarm_chain.params import load_params
 
@@ -80,11 +80,10 @@ def submit(
     what = {"job": submitted.job_id, "budget": swm(submitted.budget_wei), "next": _next(submitted.job_id)}
     session.output.show(document, facts("posted" if submitted.posted else "job", what))
     if wait:
-        _follow(session, client, submitted.job_id)
+        _follow(session, client, submitted.job_id, wait_for)
         status = await_end(session, client, submitted.job_id, wait_for)
-        session.output.show(
-            document | {"state": status.job.state}, facts("ended", {"state": status.job.state.name.lower()})
-        )
+        state = status.job.state.name.lower()
+        session.output.show(document | {"state": state}, facts("ended", {"state": state}))
         end_with(session, 0 if status.paid else 1)
 
 
@@ -104,13 +103,16 @@ def _refunds(session: Session, offer: Offer) -> tuple[Refund, ...]:
     return refund_table(offer, load_params(session.deployment.params).escrow.judge_for)
 
 
-def _follow(session: Session, client: JobClient, job_id: JobId) -> None:
-    """The job's log as it comes; beside the document where one is wanted."""
+def _follow(session: Session, client: JobClient, job_id: JobId, most_for: int) -> None:
+    """The job's log as it comes, beside the document where one is wanted. What becomes of the job, the chain says."""
     if session.settings.gateway_url is None:
         return
-    for piece in client.logs(job_id, follow=True):
-        stream = sys.stderr if session.output.as_json else sys.stdout
-        print(printable(piece.text.expandtabs()), end="", file=stream, flush=True)
+    try:
+        for piece in client.logs(job_id, follow=True, most_for=most_for):
+            stream = sys.stderr if session.output.as_json else sys.stdout
+            print(printable(piece.text.expandtabs()), end="", file=stream, flush=True)
+    except UnavailableError as error:
+        session.output.note(f"the log is not to be had: {error.message}")
 
 
 def _next(job_id: JobId) -> str:

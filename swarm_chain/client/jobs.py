@@ -18,7 +18,7 @@ from typing import TypeVar
 from swarm_chain.client.escrow import Customer, Escrow
 from swarm_chain.client.explain import explain_job
 from swarm_chain.client.gateway import Gateway
-from swarm_chain.client.logs import read_logs
+from swarm_chain.client.logs import follow_log, read_log_now
 from swarm_chain.client.model import (
     ChainJob,
     Explanation,
@@ -135,12 +135,13 @@ class JobClient:
             judgement_silent=judgement_silent,
         )
 
-    def logs(self, job_id: int, *, follow: bool = False) -> Iterator[LogPiece]:
+    def logs(self, job_id: int, *, follow: bool = False, most_for: int | None = None) -> Iterator[LogPiece]:
         """What the job said so far, piece by piece; only its customer may read it.
 
         Args:
             job_id: a job of this customer.
             follow: goes on until the log or the job ends.
+            most_for: seconds to follow at most; None: no end.
 
         Raises:
             InvalidInputError: no gateway, no such job, or somebody else's.
@@ -148,11 +149,13 @@ class JobClient:
         """
         gateway, job = self._named_gateway(), self._escrow.job(job_id)
         visits = self._visits(job)
-        return read_logs(
-            lambda offset: gateway.log(job.job_id, offset, visits.headers()),
-            lambda: self._escrow.job(job_id).state,
-            self._clock if follow else None,
-        )
+
+        def ask(offset: int) -> LogPiece:
+            return gateway.log(job.job_id, offset, visits.headers())
+
+        if not follow:
+            return read_log_now(ask)
+        return follow_log(ask, lambda: self._escrow.job(job_id).state, self._clock, most_for)
 
     def results(self, job_id: int, folder: Path) -> Results:
         """Files of a completed job, checked against the receipt that the chain recorded.

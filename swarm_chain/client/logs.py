@@ -14,37 +14,52 @@ PATIENCE_MS: Final = 60_000  # a gateway may be away so long before following it
 _NOT_YET: Final = frozenset({"unknown_job", "unknown_document", "no_log"})
 
 
-def read_logs(ask: Callable[[int], LogPiece], state: Callable[[], JobState], clock: Clock | None) -> Iterator[LogPiece]:
-    """Pieces of a log, none empty.
+Ask = Callable[[int], LogPiece]  # piece of a log from a byte on
+
+
+def read_log_now(ask: Ask) -> Iterator[LogPiece]:
+    """What a log holds now, no piece empty.
+
+    Raises:
+        SwarmError: the gateway is away, or refuses.
+    """
+    offset = 0
+    while (piece := ask(offset)).text:
+        yield piece
+        if piece.ended:
+            return
+        offset = piece.next
+
+
+def follow_log(ask: Ask, state: Callable[[], JobState], clock: Clock, most_for: int | None) -> Iterator[LogPiece]:
+    """What a log holds and what comes to it, no piece empty, until the log or the job ends.
 
     Args:
         ask: piece from a byte on.
         state: of the job, on chain.
-        clock: how to wait for more; None: what is there now is enough.
+        clock: how to wait for more.
+        most_for: seconds to follow at most; None: no end.
 
     Raises:
-        UnavailableError: the gateway has been away for PATIENCE_MS, or at once if nobody waits.
+        UnavailableError: the gateway has been away for PATIENCE_MS, or is when the job is over.
         SwarmError: it refuses.
     """
-    offset = 0
-    heard_at = 0 if clock is None else clock.monotonic_ms()
-    while True:
-        over = clock is None or state() in FINAL  # asked before the log, so that its last lines are not missed
-        piece = _heard(ask, offset, waits=not over)
-        if clock is not None and piece is None and clock.monotonic_ms() - heard_at > PATIENCE_MS:
-            piece = ask(offset)  # it had its time: now its error counts
+    offset, begun_ms = 0, clock.monotonic_ms()
+    heard_ms = begun_ms
+    while most_for is None or clock.monotonic_ms() - begun_ms <= 1000 * most_for:
+        over = state() in FINAL  # asked before the log, so that its last lines are not missed
+        piece = _heard(ask, offset, waits=not over and clock.monotonic_ms() - heard_ms <= PATIENCE_MS)
         if piece is not None:
-            heard_at = 0 if clock is None else clock.monotonic_ms()
-            offset = piece.next
+            offset, heard_ms = piece.next, clock.monotonic_ms()
             if piece.text:
                 yield piece
             if piece.ended or (over and not piece.text):
                 return
-        if clock is not None and (piece is None or not piece.text):
+        if piece is None or not piece.text:
             clock.sleep(POLL_S)
 
 
-def _heard(ask: Callable[[int], LogPiece], offset: int, *, waits: bool) -> LogPiece | None:
+def _heard(ask: Ask, offset: int, *, waits: bool) -> LogPiece | None:
     try:
         return ask(offset)
     except SwarmError as error:

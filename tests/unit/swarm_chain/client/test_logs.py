@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from swarm_chain.client.logs import PATIENCE_MS, read_logs
+from swarm_chain.client.logs import PATIENCE_MS, follow_log, read_log_now
 from swarm_chain.client.model import LogPiece
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
 from swarm_chain.core.kinds import JobState
@@ -37,7 +37,7 @@ def _running() -> JobState:
 def test_log_when_followed_then_ends_with_the_log() -> None:
     said = Said(("one\n", False), ("", False), UnavailableError("away"), ("two\n", False), ("", True))
 
-    assert _texts(read_logs(said, _running, FakeClock())) == ["one\n", "two\n"]
+    assert _texts(follow_log(said, _running, FakeClock(), None)) == ["one\n", "two\n"]
     assert said.asked == [0, 4, 4, 4, 8]
 
 
@@ -45,13 +45,13 @@ def test_log_when_followed_and_the_job_is_over_then_ends_though_the_gateway_neve
     states = [JobState.ACCEPTED, JobState.ACCEPTED, JobState.REFUNDED]
     said = Said(("one\n", False), ("", False), ("last\n", False), ("", False))
 
-    texts = _texts(read_logs(said, lambda: states.pop(0) if len(states) > 1 else states[0], FakeClock()))
+    texts = _texts(follow_log(said, lambda: states.pop(0) if len(states) > 1 else states[0], FakeClock(), None))
 
     assert texts == ["one\n", "last\n"]
 
 
 def test_log_when_not_followed_then_ends_with_what_is_there() -> None:
-    assert _texts(read_logs(Said(("one\n", False), ("two\n", False), ("", False)), _running, None)) == [
+    assert _texts(read_log_now(Said(("one\n", False), ("two\n", False), ("", False)))) == [
         "one\n",
         "two\n",
     ]
@@ -60,16 +60,16 @@ def test_log_when_not_followed_then_ends_with_what_is_there() -> None:
 def test_log_when_the_job_is_not_seen_yet_then_followers_wait_and_others_are_told() -> None:
     unknown = InvalidInputError("unknown", code="unknown_job")
 
-    assert _texts(read_logs(Said(unknown, unknown, ("one\n", True)), _running, FakeClock())) == ["one\n"]
+    assert _texts(follow_log(Said(unknown, unknown, ("one\n", True)), _running, FakeClock(), None)) == ["one\n"]
     with pytest.raises(InvalidInputError):
-        _texts(read_logs(Said(unknown), _running, None))
+        _texts(read_log_now(Said(unknown)))
 
 
 def test_log_when_refused_then_following_ends_at_once() -> None:
     said = Said(InvalidInputError("not yours", code="wrong_signer"))
 
     with pytest.raises(InvalidInputError, match="not yours"):
-        _texts(read_logs(said, _running, FakeClock()))
+        _texts(follow_log(said, _running, FakeClock(), None))
     assert said.asked == [0]
 
 
@@ -78,10 +78,18 @@ def test_log_when_the_gateway_stays_away_then_following_fails_after_its_patience
     begun = clock.monotonic_ms()
 
     with pytest.raises(UnavailableError):
-        _texts(read_logs(Said(("one\n", False), UnavailableError("away")), _running, clock))
+        _texts(follow_log(Said(("one\n", False), UnavailableError("away")), _running, clock, None))
     assert PATIENCE_MS < clock.monotonic_ms() - begun < 2 * PATIENCE_MS
 
 
 def test_log_when_the_job_is_over_and_the_gateway_away_then_fails_at_once() -> None:
     with pytest.raises(UnavailableError):
-        _texts(read_logs(Said(UnavailableError("away")), lambda: JobState.PAID, FakeClock()))
+        _texts(follow_log(Said(UnavailableError("away")), lambda: JobState.PAID, FakeClock(), None))
+
+
+def test_log_when_followed_for_so_long_then_ends_though_nothing_does() -> None:
+    clock = FakeClock()
+    begun = clock.monotonic_ms()
+
+    assert _texts(follow_log(Said(("one\n", False), ("", False)), _running, clock, 5)) == ["one\n"]
+    assert 5_000 <= clock.monotonic_ms() - begun <= 7_000
