@@ -9,7 +9,7 @@ import typer
 
 from swarm_chain.cli.amounts import parse_amount
 from swarm_chain.cli.context import Session, session_of
-from swarm_chain.cli.job_client import client_of
+from swarm_chain.cli.job_client import SessionCustomer, client_of, escrow_of
 from swarm_chain.cli.job_views import plan_document, plan_views, refund_view, submitted_document
 from swarm_chain.cli.job_wait import await_end, end_with
 from swarm_chain.cli.output import facts, printable, swm
@@ -19,6 +19,7 @@ from swarm_chain.client.offers import ACCEPT_FOR, Terms, run_for_of
 from swarm_chain.client.refunds import refund_table
 from swarm_chain.client.spec_files import read_spec_file
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.jobs import JobSpec, spec_hash
 from swarm_chain.core.units import JobId
 from swarm_chain.params import load_params
 
@@ -71,7 +72,7 @@ def submit(
         raise InvalidInputError(
             "how much may it cost?", fix="give --max-cost SWM, or --budget SWM without a gateway", code="no_max_cost"
         )
-    shown = _Shown(session)
+    shown = _Shown(session, file.spec)
     terms = Terms(budget_wei=wei, accept_for=accept_for, run_for=run_for, again=again, approve=shown)
     submitted = client.submit(file.spec, most, file.inputs, terms)
     if not submitted.posted:
@@ -88,15 +89,18 @@ def submit(
 
 
 class _Shown:
-    """Shows plan and refund table before a person is asked; keeps the table."""
+    """Shows plan and refund table before a person is asked, and keeps the table; a dry run ends here, with nothing sent."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, spec: JobSpec) -> None:
+        self._session, self._spec = session, spec
         self.refunds: Sequence[Refund] = ()
 
     def __call__(self, offer: Offer, plan: Plan | None) -> None:
         self.refunds = _refunds(self._session, offer)
         self._session.output.show(None, *(plan_views(plan) if plan else ()), refund_view(self.refunds))
+        if self._session.options.get("dry_run"):
+            hashed = spec_hash(self._spec.document()) if plan is None else plan.spec_hash
+            escrow_of(self._session).post(SessionCustomer(self._session), hashed, offer)
 
 
 def _refunds(session: Session, offer: Offer) -> tuple[Refund, ...]:

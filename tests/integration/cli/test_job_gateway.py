@@ -131,6 +131,17 @@ def test_too_expensive_a_job_is_refused_before_anything_is_sent(
     assert (_nonce(tools, alice), gateway.specs, gateway.blobs) == (sent, {}, {})
 
 
+def test_dry_run_reaches_neither_the_gateways_shelves_nor_the_chain(
+    customer: CommandLine, tools: ChainTools, alice: KeySigner, gateway: GatewayShelf, spec: Path
+) -> None:
+    sent = _nonce(tools, alice)
+
+    simulated = customer.ask("job", "submit", spec, "--max-cost", 10, "--dry-run")
+
+    assert simulated["state"] == "simulated"
+    assert (_nonce(tools, alice), gateway.specs) == (sent, {})
+
+
 def test_repeating_pays_once_also_when_a_node_has_it_and_the_gateway_is_busy(
     customer: CommandLine, tools: ChainTools, alice: KeySigner, gateway: GatewayShelf, spec: Path
 ) -> None:
@@ -244,9 +255,7 @@ LIES: dict[str, Lie] = {
     "swapped content": lambda gateway, job: gateway.contents[job].__setitem__(1, b"mine"),
     "missing content": lambda gateway, job: gateway.contents[job].pop(),
     "another receipt": lambda gateway, job: gateway.words[job]["receipt"].update(deviceSeconds=1),
-    "no receipt": lambda gateway, job: gateway.words[job].update(receipt=None),
     "wrong signature": lambda gateway, job: gateway.words[job].update(gatewaySignature="0x" + "01" * 65),
-    "no signature": lambda gateway, job: gateway.words[job].update(gatewaySignature=None),
 }
 
 
@@ -386,4 +395,5 @@ def test_schema_is_that_of_the_kind(swarm: CommandLine) -> None:
     assert schema["properties"]["program"] == {"const": "swarm-train/1"}
     assert "learning_rate_micro" in schema["$defs"]["Work"]["properties"]
     assert {"code_file", "input_files"} <= set(schema["properties"])
+    assert not schema["$defs"]["Work"]["additionalProperties"]
     assert "train" in unknown["fix"]
