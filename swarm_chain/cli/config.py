@@ -25,6 +25,7 @@ class Settings(BaseSettings):
     rpc_agree: int | None = None
     deployment: Path | None = None
     oracle_url: str | None = Field(default=None, pattern=r"^https?://[^,]+(,\s*https?://[^,]+)*$")
+    gateway_url: str | None = Field(default=None, pattern=r"^https?://[^,\s]+$")
     signer_url: str | None = Field(default=None, repr=False)  # may hold a password
     signer_address: str | None = None
     signer_plain_http: bool = False

@@ -22,7 +22,10 @@ NOUNS = {
     "rewards": ("swarm_chain.cli.rewards:app", "What you earned: show, explain, claim."),
     "slash": ("swarm_chain.cli.slash:app", "Cases: list, show, answer."),
     "court": ("swarm_chain.cli.court:app", "False commitments: accuse, answer, defend, status, watch, claim."),
-    "job": ("swarm_chain.cli.job:app", "Work for others to do: submit, status, results, cancel, list."),
+    "job": (
+        "swarm_chain.cli.job:app",
+        "Work for others to do: plan, submit, status, logs, results, cancel, explain, list, schema.",
+    ),
     "tx": ("swarm_chain.cli.tx_send:app", "Transactions signed elsewhere: send."),
     "dev": ("swarm_chain.cli.dev:app", "Chains: up, down, deploy, verify, faucet, accounts, time, check-vectors."),
 }

@@ -32,6 +32,7 @@ def _everywhere(
     ] = None,
     deployment: Annotated[Path | None, option("Deployment JSON.", "--deployment", metavar="FILE")] = None,
     oracle_url: Annotated[str | None, option("Oracle member.", "--oracle-url", metavar="URL")] = None,
+    gateway_url: Annotated[str | None, option("Gateway of jobs.", "--gateway-url", metavar="URL")] = None,
     account: Annotated[str | None, option("Name of a keystore.", "--account", metavar="NAME")] = None,
     keystore: Annotated[Path | None, option("Path of a keystore.", "--keystore", metavar="FILE")] = None,
     password_file: Annotated[Path | None, option("File with the password.", "--password-file", metavar="FILE")] = None,

@@ -4,16 +4,26 @@ from dataclasses import astuple
 from typing import Any
 
 from swarm_chain.adapters.keystore import KeySigner
-from swarm_chain.core.encoding import SETTLEMENT_TAG, leaf_domain, report_hash, settlement_leaf, to_hex
+from swarm_chain.core.encoding import (
+    JOB_TAG,
+    SETTLEMENT_TAG,
+    job_leaf,
+    leaf_domain,
+    report_hash,
+    settlement_leaf,
+    to_hex,
+)
 from swarm_chain.core.merkle import build_tree, path, root
-from swarm_chain.core.model import Report, SettlementLeaf
-from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, ProviderId, Wei
+from swarm_chain.core.model import JobOutcome, Report, SettlementLeaf
+from swarm_chain.core.units import ZERO_HASH, EpochNumber, Hash32, JobId, ProviderId, Wei
 from tests.chain_fixtures import ChainTools
 
 EPOCH_FOR, ACTIVATION_FOR = 60, 20  # minimal preset
 
 
-def settle_epoch(tools: ChainTools, member: KeySigner, amounts: list[tuple[int, int]], rewards: int) -> dict[str, Any]:
+def settle_epoch(
+    tools: ChainTools, member: KeySigner, amounts: list[tuple[int, int]], rewards: int, outcomes: Hash32 = ZERO_HASH
+) -> dict[str, Any]:
     """Votes for and submits a report of the current epoch, waits until it is active, and gives an oracle's documents.
 
     Args:
@@ -21,6 +31,7 @@ def settle_epoch(tools: ChainTools, member: KeySigner, amounts: list[tuple[int, 
         member: the only oracle member.
         amounts: cumulative reward and penalty of each provider, by id, wei.
         rewards: cumulative total, wei.
+        outcomes: root of the outcomes tree.
     """
     epoch = tools.call("EpochOracle", "currentEpoch")
     assert isinstance(epoch, int)
@@ -40,7 +51,7 @@ def settle_epoch(tools: ChainTools, member: KeySigner, amounts: list[tuple[int, 
         leaf_count=len(leaves),
         total_reward_wei=Wei(rewards),
         total_penalty_wei=Wei(sum(penalty for _, penalty in amounts)),
-        outcomes_root=ZERO_HASH,
+        outcomes_root=outcomes,
         manifest_hash=Hash32(bytes(31) + b"\1"),
     )
     tools.send(member, "EpochOracle", "vote", epoch, report_hash(report))
@@ -62,6 +73,18 @@ def settle_epoch(tools: ChainTools, member: KeySigner, amounts: list[tuple[int, 
         }
         for position, leaf in enumerate(leaves)
     }
+
+
+def pay_job(tools: ChainTools, member: KeySigner, job_id: int) -> None:
+    """Has a completed job found right in the report of the current epoch, and paid in full."""
+    record: Any = tools.call("JobEscrow", "job", job_id)
+    outcome = JobOutcome(job_id=JobId(job_id), receipt_digest=record["receiptDigest"], pay_wei=record["budget"])
+    domain = leaf_domain(JOB_TAG, tools.net.deployment.chain_id, tools.address("JobEscrow"))
+    leaf = job_leaf(domain, outcome)
+    tree = build_tree([leaf, leaf])  # two leaves: an empty path proves nothing
+    settle_epoch(tools, member, [(0, 0)], 0, outcomes=root(tree))
+    index: Any = tools.call("RewardSettlement", "rootCount")
+    tools.send(member, "JobEscrow", "settleJob", astuple(outcome), index - 1, list(path(tree, 0)))
 
 
 def _padded(tools: ChainTools, leaves: list[SettlementLeaf]) -> list[bytes]:

@@ -164,7 +164,7 @@ def test_results_are_what_the_receipt_on_chain_names(customer: CommandLine, comp
     customer.ask("job", "results", completed, "--out", customer.home / "result")
 
     assert (status["state"], status["judgement"]["verdict"]) == ("completed", "passed")
-    assert (customer.home / "result").read_bytes() == CONTENT
+    assert (customer.home / "result" / "result").read_bytes() == CONTENT
 
 
 def test_swapped_result_is_not_written(customer: CommandLine, shelf: Shelf, completed: int) -> None:
