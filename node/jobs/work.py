@@ -16,7 +16,12 @@ from swarm_chain.reference.programs.registry import open_program
 EXIT_OK, EXIT_FAILED, EXIT_INVALID_SPEC = 0, 1, 2
 
 # What runs a kind of job, as "module:function" of `Run`; units one after the other where a kind has nothing of its own.
-RUNS: Mapping[str, str] = MappingProxyType({})
+RUNS: Mapping[str, str] = MappingProxyType(
+    {
+        "swarm-tune/1": "node.jobs.kinds.tune:run_tune",
+        "swarm-optimise/1": "node.jobs.kinds.optimise:run_optimise",
+    }
+)
 DEFAULT_RUN = "node.jobs.units:run_units"
 
 
