@@ -3,6 +3,7 @@
 import time
 
 from node.jobs.work import Work
+from swarm_chain.reference.programs.sandboxed import compute_unit, first_content
 
 
 def run_units(work: Work) -> None:
@@ -15,8 +16,9 @@ def run_units(work: Work) -> None:
         InvalidInputError: the customer's work fails.
     """
     program, folder = work.program, work.folder
+    inputs = {content: work.inputs(content) for content in work.spec.input_hashes}
     if folder.kept(0) is None:
-        folder.keep(0, program.first())
+        folder.keep(0, first_content(work.spec, inputs))
     for unit in range(program.units):
         if folder.kept(unit + 1) is not None:
             continue
@@ -25,7 +27,7 @@ def run_units(work: Work) -> None:
             run_units(work)
             return
         started = time.monotonic_ns()
-        content = program.compute(unit, source)
+        content = compute_unit(work.spec, inputs, unit, source)
         folder.keep(unit + 1, content)
         folder.add_time((time.monotonic_ns() - started) // 1_000_000)
         folder.say(f"unit {unit + 1} of {program.units}")
