@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from node.jobs.folder import JobFolder
-from node.jobs.work import JobOrder, JobResult, run_job
+from node.jobs.work import JobOrder, JobResult, brings_workers, run_job
 from node.ports import FinishedJob
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.jobs import JobSpec
@@ -52,7 +52,7 @@ class RayJobRunner:
             return
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         task = ray.remote(run_job).options(
-            num_cpus=self._options.cpus,
+            num_cpus=0 if brings_workers(spec) else self._options.cpus,
             max_retries=WORKER_RETRIES,
             scheduling_strategy=here,
             name=f"job-{job_id}",

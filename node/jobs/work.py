@@ -18,6 +18,7 @@ EXIT_OK, EXIT_FAILED, EXIT_INVALID_SPEC = 0, 1, 2
 # What runs a kind of job, as "module:function" of `Run`; units one after the other where a kind has nothing of its own.
 RUNS: Mapping[str, str] = MappingProxyType(
     {
+        "swarm-train/2": "node.jobs.kinds.train:run_train",
         "swarm-tune/1": "node.jobs.kinds.tune:run_tune",
         "swarm-optimise/1": "node.jobs.kinds.optimise:run_optimise",
     }
@@ -82,6 +83,11 @@ def run_job(order: JobOrder) -> JobResult:
         return JobResult(contents=(), device_ms=folder.spent_ms(), exit_code=EXIT_FAILED, reason=error.message)
     hashes = tuple(folder.hashes(program.units + 1))
     return JobResult(contents=hashes, device_ms=folder.spent_ms(), exit_code=EXIT_OK)
+
+
+def brings_workers(spec: JobSpec) -> bool:
+    """Tell whether a job computes in Ray workers of its own, so that its task reserves nothing but only waits for them."""
+    return spec.program in RUNS
 
 
 def run_of(spec: JobSpec) -> Run:

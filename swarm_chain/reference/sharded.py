@@ -1,7 +1,7 @@
 """Data-parallel training that anybody can replay: several processes, or one that does the work of all, the same bytes.
 
     step s   shard 0: batch s·k      --gradient--+
-             shard 1: batch s·k + 1  --gradient--+--gathered, summed in the order of shards, over k--> one Adam step
+             shard 1: batch s·k + 1  --gradient--+--gathered, summed in the order of shards, times 1/k--> one Adam step
              …                                   |
              shard k-1               --gradient--+
 
@@ -35,22 +35,31 @@ def all_shards(count: int) -> Shards:
     return Shards(count=count, own=range(count), gather=lambda vectors: vectors)
 
 
-def sharded_gradient(shards: Shards) -> Gradient:
+def sharded_gradient(shards: Shards, gradient: Gradient = batch_gradient) -> Gradient:
     """Loss and gradient of a step whose batches are computed by several processes: the mean over all shards.
 
     Args:
         shards: which are this process' own.
+        gradient: loss and gradient of one batch.
 
     Returns:
-        What `run_segment` takes; the same bits in every process.
+        What `run_steps` takes; the same bits in every process.
     """
 
     def gradient_of(spec: TrainSpec, flat: "Tensor", step: int) -> "tuple[Tensor, Tensor]":
-        own = [_vector(*batch_gradient(spec, flat, step * shards.count + shard)) for shard in shards.own]
-        mean = reduce(lambda total, vector: total + vector, shards.gather(own)) / shards.count  # (p + 1,)
+        own = [_vector(*gradient(spec, flat, step * shards.count + shard)) for shard in shards.own]
+        mean = mean_in_order(shards.gather(own))  # (p + 1,)
         return mean[0], mean[1:]
 
     return gradient_of
+
+
+def mean_in_order(vectors: "Sequence[Tensor]") -> "Tensor":
+    """Mean of what all shards have, float32: added one after the other from shard 0 on, then times float32(1/count).
+
+    It is a product because devices make one of a quotient by a number on their own, but not all of them.
+    """
+    return reduce(lambda total, vector: total + vector, vectors) * (1.0 / len(vectors))
 
 
 def _vector(loss: "Tensor", gradient: "Tensor") -> "Tensor":

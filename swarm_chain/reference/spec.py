@@ -70,6 +70,11 @@ class TrainSpec:
         """Numbers the model learns."""
         return sum(prod(shape) for _, shape in parameter_shapes(self))
 
+    @property
+    def segment_operations(self) -> int:
+        """Multiplications and additions of a segment, roughly: what a judge of it spends."""
+        return 6 * self.parameter_count * self.batch * self.context * self.segment_steps
+
     def document(self) -> dict[str, object]:
         """The spec as the JSON document a customer posts."""
         return {"kind": KIND, "program": PROGRAM, **asdict(self)}
@@ -128,13 +133,12 @@ def parameter_shapes(spec: TrainSpec) -> tuple[tuple[str, tuple[int, ...]], ...]
 
 def _check_together(spec: TrainSpec) -> None:
     parameters, tokens = spec.parameter_count, spec.batch * spec.context
-    operations = 6 * parameters * tokens * spec.segment_steps
     rules = {
         "steps must be a multiple of segment_steps": spec.steps % spec.segment_steps == 0,
         f"a job has at most {MAX_CHECKPOINTS} checkpoints; use longer segments": spec.segments < MAX_CHECKPOINTS,
         "width must be a multiple of heads": spec.width % spec.heads == 0,
         f"batch times context must be at most {MAX_TOKENS_PER_STEP}": tokens <= MAX_TOKENS_PER_STEP,
-        f"a segment may cost at most {MAX_SEGMENT_OPERATIONS} operations; use shorter ones": operations
+        f"a segment may cost at most {MAX_SEGMENT_OPERATIONS} operations; use shorter ones": spec.segment_operations
         <= MAX_SEGMENT_OPERATIONS,
         f"a checkpoint may have at most {MAX_CHECKPOINT_BYTES} bytes; use a smaller model": 4
         * STATE_COPIES

@@ -8,9 +8,9 @@ instead of finding a difference.
 """
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from struct import pack
 from typing import TYPE_CHECKING
@@ -82,24 +82,58 @@ def run_segment(spec: TrainSpec, content: bytes, index: int, gradient_of: Gradie
 
     Source: jobs.md, row "train"; Adam: arXiv 1412.6980, algorithm 1.
     """
-    start = parse_checkpoint(spec, content)
-    _require_start(spec, start, index)
+    start = start_of(spec, content, index, machine_kind())
     first = index * spec.segment_steps
-    with _pinned():
-        state, loss = _run_steps(spec, start.state, range(first, first + spec.segment_steps), gradient_of)
+    with pinned():
+        state, loss = run_steps(spec, start.state, range(first, first + spec.segment_steps), gradient_of)
+    return end_of(start, content, state, loss)
+
+
+def start_of(spec: TrainSpec, content: bytes, index: int, kind: str) -> Checkpoint:
+    """Read what a segment starts from.
+
+    Args:
+        spec: the run.
+        content: bytes of checkpoint `index`.
+        index: number of the segment, in [0, spec.segments).
+        kind: of this machine.
+
+    Raises:
+        InvalidInputError: the content is not this checkpoint.
+        UnavailableError: the checkpoint was made on another kind of machine.
+    """
+    start = parse_checkpoint(spec, content)
+    if start.index != index or not 0 <= index < spec.segments:
+        raise InvalidInputError(
+            f"checkpoint {start.index} does not start segment {index} of {spec.segments}", code="invalid_checkpoint"
+        )
+    if start.platform != kind:
+        raise UnavailableError(
+            f"trained on {start.platform!r}, this machine is {kind!r}",
+            fix="replay on the same kind of machine",
+            code="other_machine",
+        )
+    return start
+
+
+def end_of(start: Checkpoint, content: bytes, state: NDArray[np.float32], loss: float) -> bytes:
+    """Write what a segment ends with.
+
+    Args:
+        start: what it started from, and `content`, the bytes of that.
+        content: see `start`.
+        state: (3, p) float32, parameters and both moments.
+        loss: of the last step, nats.
+
+    Raises:
+        InvalidInputError: a number is not finite.
+    """
     if not (np.isfinite(state).all() and isfinite(loss)):
         raise InvalidInputError(
-            f"training diverged in segment {index}", fix="lower learning_rate_micro", code="diverged"
+            f"training diverged in segment {start.index}", fix="lower learning_rate_micro", code="diverged"
         )
-    end = Checkpoint(
-        spec=start.spec,
-        previous=content_hash(content),
-        index=index + 1,
-        loss_bits=pack(">f", loss),
-        platform=start.platform,
-        state=state,
-    )
-    return dump_checkpoint(end)
+    loss_bits, previous = pack(">f", loss), content_hash(content)
+    return dump_checkpoint(replace(start, previous=previous, index=start.index + 1, loss_bits=loss_bits, state=state))
 
 
 def replays(spec: TrainSpec, start: bytes, index: int, end: Hash32) -> bool:
@@ -128,7 +162,7 @@ def final_metrics(spec: TrainSpec, content: bytes) -> Metrics:
     import torch
 
     checkpoint = parse_checkpoint(spec, content)
-    with _pinned(), torch.no_grad():
+    with pinned(), torch.no_grad():
         flat = torch.from_numpy(checkpoint.state[0].astype(np.float32))
         logits, targets = predict(spec, flat, torch.from_numpy(held_out_batch(spec)))
         loss = torch.nn.functional.cross_entropy(logits, targets).item()
@@ -143,44 +177,54 @@ def machine_kind() -> str:
     return f"torch-{torch.__version__} {torch.backends.cpu.get_cpu_capability()} {platform.machine()}"[:64]
 
 
-def _require_start(spec: TrainSpec, start: Checkpoint, index: int) -> None:
-    if start.index != index or not 0 <= index < spec.segments:
-        raise InvalidInputError(
-            f"checkpoint {start.index} does not start segment {index} of {spec.segments}", code="invalid_checkpoint"
-        )
-    if start.platform != machine_kind():
-        raise UnavailableError(
-            f"trained on {start.platform!r}, this machine is {machine_kind()!r}",
-            fix="replay on the same kind of machine",
-            code="other_machine",
-        )
-
-
-def _run_steps(
-    spec: TrainSpec, state: NDArray[np.float32], steps: range, gradient_of: Gradient
+def run_steps(
+    spec: TrainSpec, state: NDArray[np.float32], steps: range, gradient_of: Gradient, device: str = "cpu"
 ) -> tuple[NDArray[np.float32], float]:
+    """Take steps of Adam, with the gradients of whoever gives them.
+
+    Args:
+        spec: the run.
+        state: (3, p) float32, parameters and both moments.
+        steps: numbers of the steps.
+        gradient_of: loss and gradient of a step.
+        device: what it is computed on, as torch names it.
+
+    Returns:
+        The state after them, and the loss of the last one, nats.
+    """
     import torch
 
-    copies = [torch.from_numpy(row.astype(np.float32)) for row in state]
+    copies = [torch.from_numpy(row.astype(np.float32)).to(device) for row in state]
     loss = torch.zeros(())
     for step in steps:
         flat = copies[0].requires_grad_()
         loss, gradient = gradient_of(spec, flat, step)
         with torch.no_grad():
-            copies = _adam(spec, copies, gradient, step + 1)
-    return np.stack([copy.detach().numpy() for copy in copies]), loss.item()
+            copies = adam_step(spec.learning_rate_micro, copies, gradient, step + 1)
+    return np.stack([copy.detach().cpu().numpy() for copy in copies]), loss.item()
 
 
-def _adam(spec: TrainSpec, state: "list[Tensor]", gradient: "Tensor", time: int) -> "list[Tensor]":
+def adam_step(rate_micro: int, state: "Sequence[Tensor]", gradient: "Tensor", time: int) -> "list[Tensor]":
+    """One step of Adam; element by element, so that any part of the state can be done alone.
+
+    Args:
+        rate_micro: learning rate, millionths.
+        state: parameters and both moments, float32 of one shape.
+        gradient: of that shape.
+        time: number of the step, from 1.
+
+    Source: arXiv 1412.6980, algorithm 1.
+    """
     flat, first, second = state
     first = first * BETA_1 + gradient * (1 - BETA_1)  # (p,)
     second = second * BETA_2 + gradient * gradient * (1 - BETA_2)  # (p,)
-    rate = spec.learning_rate_micro * 1e-6 * (1 - BETA_2**time) ** 0.5 / (1 - BETA_1**time)
+    rate = rate_micro * 1e-6 * (1 - BETA_2**time) ** 0.5 / (1 - BETA_1**time)
     return [flat.detach() - first / (second.sqrt() + EPSILON) * rate, first, second]
 
 
 @contextmanager
-def _pinned() -> Iterator[None]:
+def pinned() -> Iterator[None]:
+    """Sets what decides bits and belongs to the process, and puts it back: one thread, deterministic kernels, float32."""
     import torch
 
     threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()

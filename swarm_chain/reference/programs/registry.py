@@ -12,6 +12,7 @@ from swarm_chain.reference.programs.base import Inputs, Program, ProgramEntry
 PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         "swarm-train/1": "swarm_chain.reference.programs.train:ENTRY",
+        "swarm-train/2": "swarm_chain.reference.programs.train_parallel:ENTRY",
         "swarm-tune/1": "swarm_chain.reference.programs.tune:ENTRY",
         "swarm-optimise/1": "swarm_chain.reference.programs.optimise:ENTRY",
     }
