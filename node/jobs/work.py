@@ -16,7 +16,11 @@ from swarm_chain.reference.programs.registry import open_program
 EXIT_OK, EXIT_FAILED, EXIT_INVALID_SPEC = 0, 1, 2
 
 # What runs a kind of job, as "module:function" of `Run`; units one after the other where a kind has nothing of its own.
-RUNS: Mapping[str, str] = MappingProxyType({})
+RUNS: Mapping[str, str] = MappingProxyType(
+    {
+        "swarm-batch/1": "node.jobs.kinds.batch:run_batch",
+    }
+)
 DEFAULT_RUN = "node.jobs.units:run_units"
 
 

@@ -9,7 +9,12 @@ from swarm_chain.core.jobs import JobSpec, invalid_spec
 from swarm_chain.reference.programs.base import Inputs, Program, ProgramEntry
 
 # Where a program's ProgramEntry is, as "module:name"; loaded when asked for.
-PROGRAMS: Mapping[str, str] = MappingProxyType({"swarm-train/1": "swarm_chain.reference.programs.train:ENTRY"})
+PROGRAMS: Mapping[str, str] = MappingProxyType(
+    {
+        "swarm-train/1": "swarm_chain.reference.programs.train:ENTRY",
+        "swarm-batch/1": "swarm_chain.reference.programs.batch:ENTRY",
+    }
+)
 
 
 def program_entry(name: str) -> ProgramEntry:

@@ -1,0 +1,1 @@
+"""What runs a kind of job on Ray: one module a kind."""
