@@ -19,6 +19,7 @@ EXIT_OK, EXIT_FAILED, EXIT_INVALID_SPEC = 0, 1, 2
 RUNS: Mapping[str, str] = MappingProxyType(
     {
         "swarm-batch/1": "node.jobs.kinds.batch:run_batch",
+        "swarm-serve/1": "node.jobs.kinds.serve:run_serve",
     }
 )
 DEFAULT_RUN = "node.jobs.units:run_units"

@@ -13,6 +13,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
         "swarm-train/1": "swarm_chain.reference.programs.train:ENTRY",
         "swarm-batch/1": "swarm_chain.reference.programs.batch:ENTRY",
+        "swarm-serve/1": "swarm_chain.reference.programs.serve:ENTRY",
     }
 )
 
