@@ -21,6 +21,8 @@ RUNS: Mapping[str, str] = MappingProxyType(
         "swarm-train/2": "node.jobs.kinds.train:run_train",
         "swarm-tune/1": "node.jobs.kinds.tune:run_tune",
         "swarm-optimise/1": "node.jobs.kinds.optimise:run_optimise",
+        "swarm-batch/1": "node.jobs.kinds.batch:run_batch",
+        "swarm-serve/1": "node.jobs.kinds.serve:run_serve",
     }
 )
 DEFAULT_RUN = "node.jobs.units:run_units"

@@ -5,17 +5,20 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from node.serving.batches import Batching, TokenRequest
 from node.serving.ingress import TokenSource, create_ingress
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.serving import ServingParams, model_name
 from swarm_chain.core.units import Hash32
+from swarm_chain.reference.tokenmodel import ModelSizes
 
 KEPT_MODELS = 2  # of this epoch and the one before
 DRAIN_S = 10  # for answers under way
@@ -35,18 +38,15 @@ class EndpointOptions:
 
 
 class HttpEndpoint:
-    """Completions over HTTP from any source of tokens; listens from its construction until `close`.
+    """An application over HTTP; listens from its construction until `close`.
 
     Args:
         listener: from `listening`.
-        params: sizes of the model.
-        source: of tokens.
+        app: such as `create_ingress` gives.
     """
 
-    def __init__(self, listener: socket.socket, params: ServingParams, source: TokenSource) -> None:
-        self._models: OrderedDict[str, Hash32] = OrderedDict()
+    def __init__(self, listener: socket.socket, app: FastAPI) -> None:
         self._listener = listener
-        app = create_ingress(params, self._models, source)
         config = uvicorn.Config(
             app, access_log=False, log_config=None, lifespan="off", timeout_graceful_shutdown=DRAIN_S, ws="none"
         )
@@ -62,13 +62,6 @@ class HttpEndpoint:
         """Port it listens on."""
         port: int = self._listener.getsockname()[1]
         return port
-
-    def serve_model(self, seed: Hash32) -> None:
-        """Takes requests for the model of a seed from now on, beside the one before."""
-        self._models[model_name(seed)] = seed
-        self._models.move_to_end(model_name(seed))
-        if len(self._models) > KEPT_MODELS:
-            self._models.popitem(last=False)
 
     def close(self) -> None:
         """Takes no new connection, lets answers under way end, and stops."""
@@ -97,7 +90,8 @@ class RayEndpoint:
         except BaseException:
             listener.close()
             raise
-        self._http = HttpEndpoint(listener, params, self._tokens)
+        self._models: OrderedDict[str, Hash32] = OrderedDict()
+        self._http = HttpEndpoint(listener, create_ingress(params, self._models, token_source(self._handle)))
 
     @property
     def port(self) -> int:
@@ -106,7 +100,10 @@ class RayEndpoint:
 
     def serve_model(self, seed: Hash32) -> None:
         """Takes requests for the model of a seed from now on, beside the one before."""
-        self._http.serve_model(seed)
+        self._models[model_name(seed)] = seed
+        self._models.move_to_end(model_name(seed))
+        if len(self._models) > KEPT_MODELS:
+            self._models.popitem(last=False)
 
     def close(self) -> None:
         """Lets answers under way end, then takes the application off the cluster; others' stay."""
@@ -115,23 +112,66 @@ class RayEndpoint:
         self._http.close()
         serve.delete(self._name)
 
-    async def _tokens(self, request: TokenRequest) -> AsyncIterator[list[int]]:
-        from ray.exceptions import RayError
-        from ray.serve.exceptions import BackPressureError, RayServeException
 
-        try:
-            async for chunk in self._handle.remote(request):
+def token_source(handle: Any) -> TokenSource:
+    """Tokens of an application on Ray Serve, in chunks.
+
+    Args:
+        handle: of its deployment, as `start_application` gave it.
+    """
+
+    async def tokens(request: TokenRequest) -> AsyncIterator[list[int]]:
+        with serve_faults():
+            async for chunk in handle.options(stream=True).remote(request):
                 yield chunk
-        except BackPressureError as error:
-            raise UnavailableError("too many requests at once", code="busy", retry_after=1) from error
-        except (RayError, RayServeException) as error:
-            raise UnavailableError("the model is not there", code="no_replica", retry_after=1) from error
+
+    return tokens
+
+
+@contextmanager
+def serve_faults() -> Iterator[None]:
+    """Turns what Ray says of a replica into our own words: try again.
+
+    Raises:
+        UnavailableError: too many requests, or no replica.
+    """
+    from ray.exceptions import RayError
+    from ray.serve.exceptions import BackPressureError, RayServeException
+
+    try:
+        yield
+    except BackPressureError as error:
+        raise UnavailableError("too many requests at once", code="busy", retry_after=1) from error
+    except (RayError, RayServeException) as error:
+        raise UnavailableError("the model is not there", code="no_replica", retry_after=1) from error
 
 
 def _deploy(options: EndpointOptions, params: ServingParams) -> Any:
+    from ray.util import get_node_ip_address
+
+    address: str = get_node_ip_address()  # type: ignore[no-untyped-call]  # Ray has no types for it
+    placed = {"ray_actor_options": {"num_cpus": 0, "resources": {f"node:{address}": NODE_SHARE}}}
+    return start_application(options.name, placed, params, options.batching)
+
+
+def start_application(name: str, placed: Mapping[str, Any], sizes: ModelSizes, batching: Batching) -> Any:
+    """Starts replicas of the token model on Ray Serve, without a route: HTTP comes through an ingress of our own.
+
+    Args:
+        name: of the application, unique in the cluster.
+        placed: Ray Serve's options of the deployment: what a replica reserves, and how many there are.
+        sizes: of the models.
+        batching: bounds of a batch.
+
+    Returns:
+        Ray Serve's handle.
+
+    Raises:
+        InvalidInputError: Ray Serve is not installed (exit 3).
+        UnavailableError: Ray could not start the application.
+    """
     try:
         from ray import serve
-        from ray.util import get_node_ip_address
 
         from node.serving.replica import deployment
     except ImportError as error:
@@ -142,20 +182,15 @@ def _deploy(options: EndpointOptions, params: ServingParams) -> Any:
             exit_code=3,
         ) from error
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
-    address: str = get_node_ip_address()  # type: ignore[no-untyped-call]  # Ray has no types for it
-    pinned = deployment.options(ray_actor_options={"num_cpus": 0, "resources": {f"node:{address}": NODE_SHARE}})
     quiet = {"log_level": "WARNING", "enable_access_log": False}
+    application = deployment.options(**placed).bind(sizes, batching)
     try:
         serve.start(proxy_location="Disabled", logging_config=quiet)
-        # No route: HTTP comes through the agent's own ingress.
-        handle = serve.run(
-            pinned.bind(params, options.batching), name=options.name, route_prefix=None, logging_config=quiet
-        )
+        return serve.run(application, name=name, route_prefix=None, logging_config=quiet)
     except (RuntimeError, ValueError) as error:
         raise UnavailableError(
             f"Ray Serve did not start: {str(error).splitlines()[0]}", code="serve_failed", fix="run `swarm node doctor`"
         ) from error
-    return handle.options(stream=True)
 
 
 def listening(host: str, port: int) -> socket.socket:

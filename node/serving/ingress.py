@@ -14,12 +14,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from node.serving.batches import TokenRequest
 from swarm_chain.core.errors import InvalidInputError, SwarmError, UnavailableError
-from swarm_chain.core.serving import COMPLETIONS_PATH, MAX_CONTEXT, ServingParams
+from swarm_chain.core.serving import COMPLETIONS_PATH, MAX_CONTEXT
 from swarm_chain.core.units import Hash32
+from swarm_chain.reference.tokenmodel import ModelSizes
 
 MAX_BODY_BYTES = 64 * 1024
 TokenSource = Callable[[TokenRequest], AsyncIterator[list[int]]]
-_STATUS = {"unknown_model": 404, "too_large": 413}
+_STATUS = {"unknown_model": 404, "too_large": 413, "bad_key": 401}
 
 
 class CompletionBody(BaseModel):
@@ -33,7 +34,7 @@ class CompletionBody(BaseModel):
     stream: bool = False
 
 
-def create_ingress(params: ServingParams, models: Mapping[str, Hash32], source: TokenSource) -> FastAPI:
+def create_ingress(params: ModelSizes, models: Mapping[str, Hash32], source: TokenSource) -> FastAPI:
     """The HTTP application of an endpoint.
 
     Args:
@@ -56,12 +57,10 @@ def create_ingress(params: ServingParams, models: Mapping[str, Hash32], source: 
 
     @app.post(COMPLETIONS_PATH)
     async def completions(request: Request) -> Response:
-        body = parse_completion(await _bounded_body(request), params)
-        if body.model not in models:
-            raise InvalidInputError(
-                f"no model {body.model}", code="unknown_model", fix=f"ask for one of {', '.join(sorted(models))}"
-            )
-        chunks = source(TokenRequest(model=models[body.model], prompt=tuple(body.prompt), tokens=body.max_tokens))
+        body = parse_completion(await bounded_body(request), params)
+        chunks = source(
+            TokenRequest(model=seed_of(models, body.model), prompt=tuple(body.prompt), tokens=body.max_tokens)
+        )
         if body.stream:
             first = await anext(chunks)  # a refusal can still have a status of its own now
             return StreamingResponse(_events(body, first, chunks), media_type="text/event-stream")
@@ -72,7 +71,7 @@ def create_ingress(params: ServingParams, models: Mapping[str, Hash32], source: 
     return app
 
 
-def parse_completion(body: bytes, params: ServingParams) -> CompletionBody:
+def parse_completion(body: bytes, params: ModelSizes) -> CompletionBody:
     """Read a completion request.
 
     Raises:
@@ -97,7 +96,25 @@ def parse_completion(body: bytes, params: ServingParams) -> CompletionBody:
     return parsed
 
 
-async def _bounded_body(request: Request) -> bytes:
+def seed_of(models: Mapping[str, Hash32], name: str) -> Hash32:
+    """Seed of a model that is served.
+
+    Raises:
+        InvalidInputError: there is none of that name.
+    """
+    if name not in models:
+        raise InvalidInputError(
+            f"no model {name}", code="unknown_model", fix=f"ask for one of {', '.join(sorted(models))}"
+        )
+    return models[name]
+
+
+async def bounded_body(request: Request) -> bytes:
+    """Body of a request.
+
+    Raises:
+        InvalidInputError: it is larger than MAX_BODY_BYTES.
+    """
     body = b""
     async for part in request.stream():
         body += part

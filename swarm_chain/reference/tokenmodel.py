@@ -11,6 +11,7 @@ Source: docs/spec/serving.md "The model".
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,23 @@ from numpy.typing import NDArray
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.rowchain import Int8Matrix, input_rows, top_byte, weight_columns
-from swarm_chain.core.serving import ServingParams
 from swarm_chain.core.units import Hash32
 
 Tokens = NDArray[np.int64]
 _EMBEDDING, _HEAD, _LAYER = 0, 1, 2  # numbers of the matrices; layer l has _LAYER + l
+
+
+class ModelSizes(Protocol):
+    """How large a model is: width d, a multiple of 8 up to 1024, layers, and tokens v of its vocabulary."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def layers(self) -> int: ...
+
+    @property
+    def vocabulary(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +53,7 @@ class TokenModel:
         return len(self.embedding)
 
 
-def build_model(params: ServingParams, seed: Hash32) -> TokenModel:
+def build_model(params: ModelSizes, seed: Hash32) -> TokenModel:
     """Generate the weights of a seed.
 
     Args:
@@ -88,6 +101,14 @@ def answers(model: TokenModel, prompts: Sequence[Sequence[int]], count: int) -> 
     if not prompts:
         return ()
     return tuple(zip(*islice(decode(model, prompts), count), strict=True))
+
+
+def embeddings(model: TokenModel, prompts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Give the state of the last layer after every prompt was read: d integers in [-128, 127] each.
+
+    Arguments and errors are those of `decode`, but no prompt gives no embedding.
+    """
+    return tuple(map(tuple, _read(model, prompts)[-1].tolist())) if prompts else ()
 
 
 def _read(model: TokenModel, prompts: Sequence[Sequence[int]]) -> list[Int8Matrix]:

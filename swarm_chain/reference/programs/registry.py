@@ -15,6 +15,8 @@ PROGRAMS: Mapping[str, str] = MappingProxyType(
         "swarm-train/2": "swarm_chain.reference.programs.train_parallel:ENTRY",
         "swarm-tune/1": "swarm_chain.reference.programs.tune:ENTRY",
         "swarm-optimise/1": "swarm_chain.reference.programs.optimise:ENTRY",
+        "swarm-batch/1": "swarm_chain.reference.programs.batch:ENTRY",
+        "swarm-serve/1": "swarm_chain.reference.programs.serve:ENTRY",
     }
 )
 
