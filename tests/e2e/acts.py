@@ -44,7 +44,7 @@ def arrive(world: World, say: Say) -> None:
     """Makes everybody's wallet, gives coins and tokens, registers and stakes the providers and their nodes."""
     say("wallets, coins, registration, stake, nodes: through the command line, as anyone would")
     world.swarm("dev", "accounts", "--import", "1", "--as", "oracle")
-    each((*PROVIDERS, CUSTOMER, WATCHER), lambda name: _move_in(world, name))
+    each((*PROVIDERS, CUSTOMER, WATCHER), lambda name: move_in(world, name))
 
 
 def open_for_work(world: World, say: Say) -> None:
@@ -153,9 +153,8 @@ def look_around(world: World, lie: int, job_id: int, say: Say) -> None:
     told = world.swarm("rewards", "explain", str(mallory), "--epoch", str(lie))
     reasons = sorted({one["reason"] for one in told["verdicts"] if one["reason"]})
     say(f"the oracle's verdict on mallory's proofs of epoch {lie}: {', '.join(reasons)}")
-    model = world.folder / "model.bin"
-    world.swarm("job", "results", str(job_id), "--out", str(model))
-    say(f"dave has his model, {model.stat().st_size:,} bytes whose hash is the receipt's")
+    model = world.swarm("job", "results", str(job_id), "--out", str(world.folder / "model"))
+    say(f"dave has his model, {model['bytes']:,} bytes whose hash is the receipt's")
 
 
 def activate(world: World, epoch: int) -> None:
@@ -196,7 +195,8 @@ def node_folder(world: World, name: str) -> Path:
     return world.folder / "nodes" / name
 
 
-def _move_in(world: World, name: str) -> None:
+def move_in(world: World, name: str) -> None:
+    """Makes somebody's wallet, coins, provider, stake and node; customers and watchers have no node."""
     world.swarm("wallet", "create", name)
     world.swarm("dev", "faucet", name, "--eth", "10", "--swm", "10000")
     if name in {CUSTOMER, WATCHER}:

@@ -38,6 +38,7 @@ class World:
     reader: Web3Reader
     processes: Processes
     oracle_url: str
+    gateway_url: str = ""
     started: float = field(default_factory=time.monotonic)
     providers: dict[str, int] = field(default_factory=dict)
 
@@ -69,6 +70,21 @@ class World:
         while answer.status_code == httpx2.codes.SERVICE_UNAVAILABLE and time.monotonic() < end:
             time.sleep(int(answer.headers["Retry-After"]))
             answer = httpx2.get(self.oracle_url + path, timeout=30)
+        answer.raise_for_status()
+        return answer.json()
+
+    def open_gateway(self) -> str:
+        """Starts a gateway beside the Ray cluster that runs; whoever is asked afterwards knows it. Gives its address."""
+        port = _free_port()
+        self.gateway_url = self.processes.environment["SWARM_GATEWAY_URL"] = f"http://127.0.0.1:{port}"
+        ray = self.processes.environment["SWARM_RAY_ADDRESS"]
+        self.processes.start("gateway", SWARM, "cluster", "head", "--port", str(port), "--ray-address", ray)
+        found: dict[str, Any] = self.wait_for("the gateway", lambda: self.gateway("/v1/gateway"))
+        return str(found["address"])
+
+    def gateway(self, path: str) -> Any:
+        """JSON of the gateway's API."""
+        answer = httpx2.get(self.gateway_url + path, timeout=30)
         answer.raise_for_status()
         return answer.json()
 
