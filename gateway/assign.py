@@ -56,6 +56,8 @@ def why_waiting(job: OpenJob, around: Round) -> str:
     """
     if around.now >= job.accept_by:
         return "nobody accepted it in time: cancel it to get the budget back"
+    if job.spec.job_kind is not job.record.kind:
+        return f"it was posted as {job.record.kind.name.lower()} and its spec is {job.spec.kind}: cancel it"
     held = _held(job.record.job_id, around.before)
     if held is not None:
         return f"node {held.node} was asked to accept it"
@@ -86,6 +88,8 @@ def _changes_of(job: OpenJob, around: Round, given: dict[Address, int]) -> tuple
 
 
 def _affordable(job: OpenJob, around: Round, given: dict[Address, int]) -> Sequence[Candidate]:
+    if job.spec.job_kind is not job.record.kind:
+        return []  # no judge would pass it
     loaded = (replace(one, jobs=one.jobs + given.get(one.node, 0)) for one in around.candidates)
     able = placements(job.spec, loaded)
     return [one for one in able if _price(job, one, around.terms) <= job.record.budget_wei]

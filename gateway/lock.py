@@ -41,7 +41,9 @@ def only_gateway(folder: Path) -> Iterator[None]:
 
 def say_running(folder: Path, running: Running) -> None:
     """Writes down where the gateway of a folder answers."""
-    (folder / "gateway.json").write_text(json.dumps(asdict(running)), encoding="utf-8")
+    beside = folder / "gateway.json.part"
+    beside.write_text(json.dumps(asdict(running)), encoding="utf-8")
+    beside.replace(folder / "gateway.json")
 
 
 def find_running(folder: Path) -> Running | None:

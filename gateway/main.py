@@ -24,7 +24,7 @@ from gateway.members import HttpMembers
 from gateway.model import Terms
 from gateway.receipts import Canaries
 from gateway.service import Gateway
-from gateway.store.engine import meta, open_database
+from gateway.store.engine import Database, meta, open_database
 from gateway.store.files import Files
 from gateway.turns import ERRANDS_S, Measurements, errands, follow, repeated
 from swarm_chain.adapters.clock import SystemClock
@@ -93,8 +93,6 @@ def working(settings: GatewaySettings, signer: KeySigner) -> Iterator[Gateway]:
     with ExitStack() as stack:
         database = open_database(settings.own_folder / "gateway.sqlite", signer.address)
         stack.callback(database.close)
-        files = Files(folder=settings.own_folder)
-        files.forget_incoming()
         members = HttpMembers(settings.oracle_urls, database)
         stack.callback(members.close)
         measurements = Measurements()
@@ -103,17 +101,13 @@ def working(settings: GatewaySettings, signer: KeySigner) -> Iterator[Gateway]:
             signer=signer,
             sight=watch.sight,
             database=database,
-            files=files,
+            files=Files(folder=settings.own_folder),
             terms=_terms(settings, deployment),
             lids=_lids(settings),
             measured=measurements.known,
         )
-        canaries = Canaries(
-            desk=CanaryDesk(in_worker(settings.canary_for)),
-            secret=hash_from_hex(meta(database, "canary_secret", "0x" + secrets.token_hex(32))),
-            units=settings.canary_units,
-            wait_s=CANARY_WAIT_S,
-        )
+        desk.files.forget_incoming()
+        canaries = _canaries(settings, database)
         stack.callback(canaries.desk.close)
         follow(watch, desk)
         ray_address = settings.ray_address or running_head(settings).address
@@ -155,6 +149,15 @@ def gateway_deployment(settings: GatewaySettings) -> Deployment:
     from swarm_chain.cli.connect import find_deployment
 
     return find_deployment(load_settings({"home": settings.home, "rpc_url": settings.rpc_url}))
+
+
+def _canaries(settings: GatewaySettings, database: Database) -> Canaries:
+    return Canaries(
+        desk=CanaryDesk(in_worker(settings.canary_for)),
+        secret=hash_from_hex(meta(database, "canary_secret", "0x" + secrets.token_hex(32))),
+        units=settings.canary_units,
+        wait_s=CANARY_WAIT_S,
+    )
 
 
 def _terms(settings: GatewaySettings, deployment: Deployment) -> Terms:

@@ -101,5 +101,12 @@ def test_job_no_node_can_run_says_what_is_missing() -> None:
     assert why_waiting(large, AROUND) == "no node has 8 gpus; the most is 0"
 
 
+def test_job_posted_as_another_kind_than_its_spec_is_given_to_nobody() -> None:
+    wrong = replace(job(), record=replace(job().record, kind=JobKind.TUNE))
+
+    assert next_assignments([wrong], AROUND) == ()
+    assert why_waiting(wrong, AROUND) == "it was posted as tune and its spec is train: cancel it"
+
+
 def test_job_that_was_given_says_to_whom() -> None:
     assert why_waiting(job(), replace(AROUND, before=(given(FIRST),))) == f"node {FIRST.node} was asked to accept it"

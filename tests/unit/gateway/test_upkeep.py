@@ -7,6 +7,7 @@ import pytest
 
 from gateway.canaries import CanaryAsk, CanaryDesk, draw_canaries
 from gateway.chain import ChainWatch
+from gateway.lock import Running, find_running, only_gateway, say_running
 from gateway.store.engine import open_database
 from gateway.sweep import RESULTS_FOR, SHELF_FOR, sweep
 from swarm_chain.core.encoding import keccak, to_hex
@@ -110,6 +111,18 @@ def test_watch_that_has_not_looked_says_so() -> None:
 def test_store_of_another_gateway_is_refused(world: GatewayWorld) -> None:
     with pytest.raises(InvalidInputError, match=GATEWAY.address):
         open_database(world.folder / "gateway.sqlite", ALICE.address)
+
+
+def test_second_gateway_on_a_folder_is_refused_until_the_first_has_ended(tmp_path: Path) -> None:
+    with only_gateway(tmp_path):
+        say_running(tmp_path, Running(pid=7, url="http://127.0.0.1:1"))
+        assert find_running(tmp_path) == Running(pid=7, url="http://127.0.0.1:1")
+        with pytest.raises(InvalidInputError, match="another gateway"), only_gateway(tmp_path):
+            pass
+
+    assert find_running(tmp_path) is None
+    with only_gateway(tmp_path):
+        pass
 
 
 def test_canaries_are_the_same_for_the_same_root_and_others_for_another() -> None:
