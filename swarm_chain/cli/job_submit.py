@@ -15,13 +15,12 @@ from swarm_chain.cli.job_wait import await_end, end_with
 from swarm_chain.cli.output import facts, printable, swm
 from swarm_chain.client.jobs import JobClient
 from swarm_chain.client.model import Offer, Plan, Refund
-from swarm_chain.client.offers import ACCEPT_FOR, Terms, run_for_of
+from swarm_chain.client.offers import ACCEPT_FOR, Terms, price_of, run_for_of
 from swarm_chain.client.refunds import refund_table
 from swarm_chain.client.spec_files import read_spec_file
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.jobs import JobSpec, spec_hash
 from swarm_chain.core.units import JobId
-from swarm_chain.params import load_params
 
 SpecPath = Annotated[Path, typer.Argument(help="Job spec, YAML or JSON.")]
 AcceptFor = Annotated[int, typer.Option("--accept-for", help="Seconds a node has to take it.", min=1)]
@@ -37,12 +36,12 @@ def plan(ctx: typer.Context, spec: SpecPath, accept_for: AcceptFor = ACCEPT_FOR,
     found = client_of(session).plan(file.spec, file.inputs)
     offer = Offer(
         kind=file.spec.job_kind,
-        budget_wei=found.price_wei,
+        budget_wei=price_of(found, escrow_of(session).params.min_budget_wei),
         accept_for=accept_for,
         run_for=run_for or run_for_of(found),
     )
     refunds = _refunds(session, offer)
-    views = plan_views(found) + ([] if found.missing else [refund_view(refunds)])
+    views = plan_views(found, offer) + ([] if found.missing else [refund_view(refunds)])
     session.output.show(plan_document(found, offer, refunds), *views)
     if found.missing:
         end_with(session, 1)
@@ -97,14 +96,14 @@ class _Shown:
 
     def __call__(self, offer: Offer, plan: Plan | None) -> None:
         self.refunds = _refunds(self._session, offer)
-        self._session.output.show(None, *(plan_views(plan) if plan else ()), refund_view(self.refunds))
+        self._session.output.show(None, *(plan_views(plan, offer) if plan else ()), refund_view(self.refunds))
         if self._session.options.get("dry_run"):
             hashed = spec_hash(self._spec.document()) if plan is None else plan.spec_hash
             escrow_of(self._session).post(SessionCustomer(self._session), hashed, offer)
 
 
 def _refunds(session: Session, offer: Offer) -> tuple[Refund, ...]:
-    return refund_table(offer, load_params(session.deployment.params).escrow.judge_for)
+    return refund_table(offer, escrow_of(session).params.judge_for)
 
 
 def _follow(session: Session, client: JobClient, job_id: JobId, most_for: int) -> None:

@@ -24,16 +24,29 @@ def camel(value: Any) -> Any:
 def plan_document(plan: Plan, offer: Offer, refunds: Sequence[Refund]) -> dict[str, Any]:
     """A plan, what would be offered, and what comes back when."""
     document: dict[str, Any] = camel(plan)
-    return document | {"acceptFor": offer.accept_for, "runFor": offer.run_for, "refunds": camel(refunds)}
+    return document | {
+        "budgetWei": offer.budget_wei,
+        "acceptFor": offer.accept_for,
+        "runFor": offer.run_for,
+        "refunds": camel(refunds),
+    }
 
 
-def plan_views(plan: Plan) -> list[View]:
+def plan_views(plan: Plan, offer: Offer) -> list[View]:
     """A plan for a person."""
     if plan.missing:
         return [table("missing", ("what no node has",), [(text,) for text in plan.missing])]
     nodes = [(node.node, node.provider_id, swm(node.price_wei)) for node in plan.nodes]
     return [
-        facts("plan", {"price": swm(plan.price_wei), "time": f"{plan.seconds} device-seconds", "nodes": len(nodes)}),
+        facts(
+            "plan",
+            {
+                "price": swm(plan.price_wei),
+                "budget": swm(offer.budget_wei),
+                "time": f"{plan.seconds} device-seconds",
+                "nodes": len(nodes),
+            },
+        ),
         table("nodes, in the order they are asked", ("node", ">provider", ">price"), nodes),
     ]
 

@@ -8,8 +8,10 @@ from swarm_chain.client.model import ChainJob, Offer
 from swarm_chain.core.errors import InvalidInputError, RejectedError
 from swarm_chain.core.kinds import JobKind, JobState
 from swarm_chain.core.model import ContractCall, Deployment, TxOutcome
+from swarm_chain.core.params import EscrowParams
 from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import Address, Hash32, JobId, ProviderId, Signature, Timestamp, Wei, format_swm
+from swarm_chain.params import load_params
 from swarm_chain.ports import ChainReader
 
 # A job in one of these is the answer to a repeated command; refunded and cancelled ones may be tried again.
@@ -44,6 +46,11 @@ class Escrow:
     def domain(self) -> Hash32:
         """EIP-712 domain of receipts and of what customers sign."""
         return domain_separator(self.deployment.chain_id, self.deployment.contracts["ChallengeBeacon"])
+
+    @property
+    def params(self) -> EscrowParams:
+        """Least budget and time to judge, as the deployment has them."""
+        return load_params(self.deployment.params).escrow
 
     @property
     def now(self) -> Timestamp:

@@ -102,7 +102,7 @@ class JobClient:
                 job_id=twin.job_id, posted=False, spec_hash=hashed, budget_wei=twin.budget_wei, gateway=gateway
             )
         plan = None if self._gateway is None else self._plan(spec, inputs)
-        offer = make_offer(spec.job_kind, plan, max_cost_wei, terms)
+        offer = make_offer(spec.job_kind, plan, max_cost_wei, self._escrow.params.min_budget_wei, terms)
         self._escrow.require_funds(self._customer.address, offer.budget_wei)
         if terms.approve is not None:
             terms.approve(offer, plan)

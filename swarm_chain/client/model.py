@@ -31,7 +31,7 @@ class ChainJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayInfo:
-    """GET /v1/gateway; `min_price_wei` is for one device-second."""
+    """GET /v1/gateway; `min_price_wei` is the least price of a job there."""
 
     address: Address
     chain_id: int

@@ -34,13 +34,19 @@ def run_for_of(plan: Plan | None) -> int:
     return LEAST_RUN_FOR if plan is None else max(LEAST_RUN_FOR, RUN_TIMES * plan.seconds)
 
 
-def make_offer(kind: JobKind, plan: Plan | None, max_cost_wei: Wei, terms: Terms) -> Offer:
+def price_of(plan: Plan, least_wei: Wei) -> Wei:
+    """What is locked for a plan: its price, at least what escrow takes."""
+    return max(plan.price_wei, least_wei)
+
+
+def make_offer(kind: JobKind, plan: Plan | None, max_cost_wei: Wei, least_wei: Wei, terms: Terms) -> Offer:
     """Budget and times of a job.
 
     Args:
         kind: of the job.
         plan: a gateway's; None: nobody planned, so the budget must be said.
         max_cost_wei: most it may cost.
+        least_wei: least budget that escrow takes.
         terms: what the customer said.
 
     Raises:
@@ -54,7 +60,7 @@ def make_offer(kind: JobKind, plan: Plan | None, max_cost_wei: Wei, terms: Terms
             code="no_node",
             retry_after=60,
         )
-    price = None if plan is None else plan.price_wei
+    price = None if plan is None else price_of(plan, least_wei)
     budget = price if terms.budget_wei is None else terms.budget_wei
     if budget is None:
         raise InvalidInputError(

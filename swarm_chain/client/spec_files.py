@@ -19,7 +19,7 @@ from swarm_chain.core.jobs import MAX_CODE_BYTES, MAX_NAMES, MAX_SPEC_BYTES, Job
 from swarm_chain.core.units import Hash32
 from swarm_chain.reference.programs.registry import PROGRAMS, open_program, program_entry
 
-MAX_INPUT_BYTES: Final = 256 * 2**20  # of one input; it is held in memory when it is sent
+MAX_INPUT_BYTES: Final = 256_000_000  # of one input; it is held in memory when it is sent
 CODE_FILE, INPUT_FILES = "code_file", "input_files"
 
 

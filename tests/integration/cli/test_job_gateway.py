@@ -105,6 +105,18 @@ def test_submit_posts_the_planned_price_with_the_gateway_in_the_spec(
     assert len(posted["refunds"]) == 5
 
 
+def test_job_cheaper_than_escrow_takes_is_posted_at_its_least(
+    customer: CommandLine, tools: ChainTools, gateway: GatewayShelf, spec: Path
+) -> None:
+    gateway.price_wei = 100
+
+    planned = customer.ask("job", "plan", spec)
+    posted = customer.ask("job", "submit", spec, "--max-cost", 1)
+
+    assert (planned["priceWei"], planned["budgetWei"]) == ("100", str(WEI_PER_SWM))
+    assert posted["budgetWei"] == str(WEI_PER_SWM)
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [

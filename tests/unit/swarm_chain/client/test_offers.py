@@ -25,7 +25,7 @@ def _offer(plan: Plan | None, most: int, **terms: int) -> Offer:
         accept_for=terms.get("accept_for", 60),
         run_for=terms.get("run_for"),
     )
-    return make_offer(JobKind.TRAIN, plan, Wei(most), said)
+    return make_offer(JobKind.TRAIN, plan, Wei(most), Wei(terms.get("least", 1)), said)
 
 
 def test_budget_when_not_said_then_is_the_planned_price() -> None:
@@ -33,6 +33,12 @@ def test_budget_when_not_said_then_is_the_planned_price() -> None:
     assert _offer(_plan(), 2 * PRICE).budget_wei == PRICE
     assert _offer(_plan(), 2 * PRICE, budget=PRICE + 1).budget_wei == PRICE + 1
     assert _offer(None, PRICE, budget=PRICE).budget_wei == PRICE
+
+
+def test_budget_when_the_plan_is_below_what_escrow_takes_then_is_what_it_takes() -> None:
+    assert _offer(_plan(), 2 * PRICE, least=2 * PRICE).budget_wei == 2 * PRICE
+    with pytest.raises(InvalidInputError, match="more than"):
+        _offer(_plan(), PRICE, least=PRICE + 1)
 
 
 def test_time_when_not_said_then_leaves_room_for_the_plan() -> None:
