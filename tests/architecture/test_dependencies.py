@@ -15,8 +15,11 @@ from tests.architecture.tree import PACKAGES, ROOT, Module, modules
 
 # What an extra may bring in for a package besides the base install. The reference programs run on nodes and oracles only;
 # a member imports Ray only where a cluster is configured, and names the extra that brings it if it is missing.
-EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node",), "gateway": ("gateway",)}
-BROUGHT_BY_OTHERS = {"swarm_chain/reference/": ("torch", "triton"), "oracle/pipeline/ray_compute.py": ("ray",)}
+EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node", "jobs"), "gateway": ("gateway",)}
+BROUGHT_BY_OTHERS = {
+    "swarm_chain/reference/": ("torch", "triton", "optuna", "safetensors", "torchao"),
+    "oracle/pipeline/ray_compute.py": ("ray",),
+}
 
 
 def _declared(*extras: str) -> frozenset[str]:

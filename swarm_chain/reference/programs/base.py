@@ -33,8 +33,8 @@ class Program(Protocol):
         ...
 
     def source(self, unit: int) -> int:
-        """Number of the content that a unit is computed from: `unit` itself if chained, 0, or `unit` + 1 where a content
-        states its own question (a trial its parameters, an answer its request)."""
+        """Number of the content that a unit is computed from: `unit` itself if chained, 0, `unit` + 1 where a content states
+        its own question (an answer its request), or `units` where the last content states all of them (a study its trials)."""
         ...
 
     def compute(self, unit: int, source: bytes) -> bytes:
