@@ -3,6 +3,7 @@
 import structlog
 
 from node.jobs.board import DRAW_DELAY
+from node.jobs.handing import hand_in, hand_in_inputs, kept_inputs
 from node.jobs.receipts import JobRun, drawn_checkpoints, make_receipt
 from node.memory import Memory
 from node.model import (
@@ -107,7 +108,7 @@ def send_receipt(tools: Tools, _: Memory, __: View, action: SendReceipt) -> None
 
 
 def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints) -> None:
-    """Draws the job's segments and hands their checkpoints to a member.
+    """Draws the job's units and hands their sources to a member, after the inputs.
 
     Raises:
         InconsistentError: the chain recorded another receipt than the stored one.
@@ -119,7 +120,10 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
         raise InconsistentError(f"the chain recorded another receipt for job {offer.job_id}", code="other_receipt")
     block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
     known = job_spec(tools.state, offer.job_id)
-    program, seed = _program(known and known[0]), job_seed(block_hash, digest)
+    spec = parse_job_spec(known and known[0])
+    inputs = kept_inputs(tools.home / "jobs" / str(offer.job_id), spec)
+    hand_in_inputs(tools, action.member, offer.job_id, inputs)
+    program, seed = open_program(spec, inputs_of(inputs)), job_seed(block_hash, digest)
     for drawn in drawn_checkpoints(program, signed.receipt, signed.contents, seed):
         upload = CheckpointUpload(
             job_id=offer.job_id,
@@ -129,8 +133,7 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
             path=drawn.path,
             signature=tools.signer.sign_typed(tools.domain, drawn.struct_hash),
         )
-        tools.members[action.member].inbox.checkpoint(upload)
-        log.info("checkpoint_delivered", job_id=offer.job_id, index=drawn.index, member=action.member)
+        hand_in(tools, action.member, upload)
     add_delivery(tools.state, "checkpoints", str(offer.job_id), action.member)
 
 
