@@ -70,11 +70,15 @@ class JobWorld:
         """Drawn units of a completed job."""
         return drawn_segments(self.world.member.desk, self.record(job))
 
+    def upload_inputs(self, job: JobId, inputs: Mapping[Hash32, bytes]) -> None:
+        """Hands in the inputs of a job."""
+        for named, content in inputs.items():
+            take_input(self.world.member.desk, job, named, content)
+
     def upload(self, job: JobId, contents: Contents, program: Program, inputs: Mapping[Hash32, bytes]) -> None:
         """Hands in inputs, the sources of the drawn units and the last content, where the job has that many."""
+        self.upload_inputs(job, inputs)
         desk, hashes = self.world.member.desk, tuple(map(content_hash, contents))
-        for named, content in inputs.items():
-            take_input(desk, job, named, content)
         tree = checkpoint_tree(hashes)
         for place in checkpoints_to_upload(map(program.source, self.drawn(job)), len(contents)):
             siblings = path(tree, place)

@@ -3,6 +3,7 @@
 <folder of the job>/inputs/0x…    what the runner was given, by content hash
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import structlog
@@ -51,7 +52,7 @@ def hand_in(tools: Tools, member: str, upload: CheckpointUpload | InputUpload) -
     log.info("job_evidence_delivered", job_id=upload.job_id, what=name, member=member)
 
 
-def hand_in_inputs(tools: Tools, member: str, job_id: JobId, inputs: dict[Hash32, bytes]) -> None:
+def hand_in_inputs(tools: Tools, member: str, job_id: JobId, inputs: Mapping[Hash32, bytes]) -> None:
     """Hands all inputs of a job to a member; errors as `hand_in`."""
     for content in inputs.values():
         hand_in(tools, member, InputUpload(job_id=job_id, node=tools.node, content=content))
