@@ -9,8 +9,9 @@ import stamina
 
 from node import wire
 from node.model import DevicePlan, SignedReceipt
-from node.ports import BegunAudit, CheckpointUpload, EpochProof
+from node.ports import BegunAudit, CheckpointUpload, EpochProof, InputUpload
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
+from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
 from swarm_chain.core.messages import Json
@@ -166,9 +167,14 @@ class HttpOracleInbox:
         """Hands in a job's receipt with the content hashes of its contents and the gateway's signature."""
         self._http.post(f"/v1/jobs/{signed.receipt.job_id}/receipts", wire.receipt_body(signed))
 
-    def checkpoint(self, upload: CheckpointUpload) -> None:
-        """Hands in a drawn checkpoint."""
-        self._http.post(f"/v1/jobs/{upload.job_id}/checkpoints", wire.checkpoint_body(upload), timeout_s=UPLOAD_S)
+    def checkpoint(self, upload: CheckpointUpload | InputUpload) -> None:
+        """Hands in what a judge computes drawn units from: a checkpoint, or an input."""
+        of_job = f"/v1/jobs/{upload.job_id}"
+        if isinstance(upload, InputUpload):
+            path, body = f"{of_job}/inputs/{to_hex(content_hash(upload.content))}", wire.input_body(upload)
+        else:
+            path, body = f"{of_job}/checkpoints", wire.checkpoint_body(upload)
+        self._http.post(path, body, timeout_s=UPLOAD_S)
 
 
 class HttpOracleSpecs:

@@ -46,6 +46,15 @@ class CheckpointUpload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InputUpload:
+    """An input of a job, as its spec names it by hash: needs no signature."""
+
+    job_id: JobId
+    node: Address
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
     """What a device made of a challenge: the first 64 bytes of every final row, m·64 bytes; or why it failed."""
 
@@ -263,8 +272,8 @@ class OracleInbox(Protocol):
         """Hands in a job's receipt with the content hashes of its contents."""
         ...
 
-    def checkpoint(self, upload: CheckpointUpload) -> None:
-        """Hands in a drawn checkpoint."""
+    def checkpoint(self, upload: CheckpointUpload | InputUpload) -> None:
+        """Hands in what a judge computes drawn units from: a checkpoint, or an input."""
         ...
 
 

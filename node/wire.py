@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping
 
 from node.model import DevicePlan, SignedReceipt
-from node.ports import BegunAudit, CheckpointUpload, EpochProof
+from node.ports import BegunAudit, CheckpointUpload, EpochProof, InputUpload
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
@@ -151,6 +151,11 @@ def checkpoint_body(upload: CheckpointUpload) -> Json:
         "path": [to_hex(sibling) for sibling in upload.path],
         "signature": to_hex(upload.signature),
     }
+
+
+def input_body(upload: InputUpload) -> Json:
+    """Body of POST /v1/jobs/{id}/inputs/{hash}."""
+    return {"node": upload.node, "content": base64.b64encode(upload.content).decode("ascii")}
 
 
 def parse_windows(answer: Mapping[str, object]) -> tuple[WindowRecord, ...]:

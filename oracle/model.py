@@ -113,12 +113,24 @@ class RollCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mismatch:
+    """A content of a job that a member computed otherwise than the receipt commits to; never content 0."""
+
+    content: int
+    computed: Hash32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobFinding:
-    """What one member found on a completed job; `reason` is a stable code, empty when passed."""
+    """What one member found on a completed job; `reason` is a stable code, empty when passed.
+
+    `mismatch` is there where the member computed a drawn unit of a program of the network and got something else.
+    """
 
     job_id: JobId
     outcome: Outcome
     reason: str = ""
+    mismatch: Mismatch | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,13 +291,28 @@ class PreviousEpoch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ForgedWork:
+    """A content a node signed for that most of the referees computed otherwise, all alike."""
+
+    provider_id: ProviderId
+    node: Address
+    receipt_digest: Hash32
+    content: int
+    committed: Hash32
+    computed: Hash32
+    referees: tuple[Address, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedJob:
-    """What the members together found on a completed job, and how long a device worked for it."""
+    """What the members together found on a completed job, how long a device worked for it, and whether referees confirm
+    that its node lied."""
 
     job_id: JobId
     outcome: Outcome
     reason: str = ""
     device_seconds: int = 0
+    forged: ForgedWork | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

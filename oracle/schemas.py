@@ -196,14 +196,11 @@ class ReceiptBody(Body):
         return tuple(map(hash_from_hex, self.checkpoints))
 
 
-class CheckpointBody(Body):
-    """POST /v1/jobs/{id}/checkpoints."""
+class UploadBody(Body):
+    """What every upload for a job has; POST /v1/jobs/{id}/inputs/{hash}."""
 
     node: HexAddress
-    index: Annotated[int, Field(ge=0, lt=MAX_CHECKPOINTS)]
     content: Annotated[str, StringConstraints(max_length=MAX_CHECKPOINT_BYTES // 3 * 4 + 4)]
-    path: PathHashes
-    signature: HexSignature
 
     def content_bytes(self) -> bytes:
         """The uploaded bytes.
@@ -215,6 +212,14 @@ class CheckpointBody(Body):
             return base64.b64decode(self.content, validate=True)
         except binascii.Error as error:
             raise InvalidInputError("content is no base64", fix="send standard base64 with padding") from error
+
+
+class CheckpointBody(UploadBody):
+    """POST /v1/jobs/{id}/checkpoints."""
+
+    index: Annotated[int, Field(ge=0, lt=MAX_CHECKPOINTS)]
+    path: PathHashes
+    signature: HexSignature
 
     def path_hashes(self) -> tuple[Hash32, ...]:
         """Siblings, the leaf's own first."""

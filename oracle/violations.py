@@ -2,16 +2,26 @@
 
     availability below the limit --> performance     history of the class --> escalation by columns
     stake below the minimum      --> notice           a member that signed two observations --> protocol
+                                                      work that referees computed otherwise --> protocol
 
-Never a violation: a missing, late or false proof, a void window, an excused absence, an epoch nobody measured. False
-proofs and double commitments earn nothing; what they cost is ComputeCourt's to say, by arithmetic instead of a vote.
+Never a violation: a job that failed in any other way, a missing, late or false proof, a void window, an excused absence, an
+epoch nobody measured. False proofs and double commitments earn nothing; what they cost is ComputeCourt's to say, by
+arithmetic instead of a vote.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, Network, PastViolation, RewardLine
+from oracle.model import (
+    EpochFacts,
+    FoundViolation,
+    JudgedJob,
+    MemberEquivocation,
+    Network,
+    PastViolation,
+    RewardLine,
+)
 from oracle.sanctions import escalated, slash_wei, suspension_for
 from swarm_chain.core.economics import PenaltyParams
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
@@ -55,14 +65,14 @@ def find_violations(inputs: ViolationInputs) -> tuple[FoundViolation, ...]:
         Violations with their evidence, in the order of the outcomes tree: provider id, class, evidence hash.
     """
     noticed = frozenset(v.provider_id for v in inputs.history if v.violation_class is ViolationClass.PROTOCOL)
-    equivocations = _equivocations(inputs.facts.member_equivocations)
+    equivocations, forged = _equivocations(inputs.facts.member_equivocations), _forged(inputs.facts.jobs)
     earlier = _earlier(inputs)
     found = [
         _violation(provider, charge, earlier, inputs)
         for provider, line in zip(inputs.providers, inputs.lines, strict=True)
         for charge in (
             _performance_charge(provider, line, inputs),
-            _equivocation_charge(equivocations.get(provider.owner, ()))
+            _lie_charge(equivocations.get(provider.owner, ()), forged.get(provider.provider_id, ()))
             or _stake_charge(provider, line, noticed, inputs),
         )
         if charge is not None
@@ -134,9 +144,27 @@ def _equivocations(pairs: Iterable[MemberEquivocation]) -> Mapping[Address, tupl
     return by_member
 
 
-def _equivocation_charge(pairs: Sequence[MemberEquivocation]) -> _Charge | None:
-    # No excuse applies: whoever signs two observations did so, whether suspended, retired or in maintenance.
-    if not pairs:
+def _forged(jobs: Iterable[JudgedJob]) -> Mapping[ProviderId, tuple[Finding, ...]]:
+    by_provider: dict[ProviderId, tuple[Finding, ...]] = {}
+    for job in sorted(jobs, key=lambda job: job.job_id):
+        if (forged := job.forged) is not None:
+            finding: Finding = {
+                "kind": "forged_work",
+                "jobId": job.job_id,
+                "node": forged.node,
+                "receiptDigest": to_hex(forged.receipt_digest),
+                "content": forged.content,
+                "committed": to_hex(forged.committed),
+                "computed": to_hex(forged.computed),
+                "referees": list(forged.referees),
+            }
+            by_provider[forged.provider_id] = (*by_provider.get(forged.provider_id, ()), finding)
+    return by_provider
+
+
+def _lie_charge(pairs: Sequence[MemberEquivocation], forged: tuple[Finding, ...]) -> _Charge | None:
+    # No excuse applies: whoever signs a lie did so, whether suspended, retired or in maintenance.
+    if not pairs and not forged:
         return None
     findings: tuple[Finding, ...] = tuple(
         {
@@ -147,7 +175,7 @@ def _equivocation_charge(pairs: Sequence[MemberEquivocation]) -> _Charge | None:
         }
         for pair in pairs
     )
-    return _Charge(violation_class=ViolationClass.PROTOCOL, least=Severity.PENALTY, findings=findings)
+    return _Charge(violation_class=ViolationClass.PROTOCOL, least=Severity.PENALTY, findings=(*findings, *forged))
 
 
 def _stake_charge(

@@ -22,6 +22,7 @@ from node.ports import (
     FinishedAudit,
     FinishedJob,
     FinishedRun,
+    InputUpload,
     TracedRow,
 )
 from node.prove import checked_heads
@@ -83,6 +84,7 @@ class MemberInMemory:
     receipts: list[tuple[Receipt, tuple[Hash32, ...]]] = field(default_factory=list)
     gateway_signatures: list[Signature | None] = field(default_factory=list)
     checkpoints: dict[int, bytes] = field(default_factory=dict)
+    inputs: list[bytes] = field(default_factory=list)
     requests: list[AuditRequest] = field(default_factory=list)
     answers: list[AuditAnswer] = field(default_factory=list)
     opened: dict[Hash32, list[Json]] = field(default_factory=dict)
@@ -134,8 +136,11 @@ class MemberInMemory:
         self.receipts.append((signed.receipt, signed.contents))
         self.gateway_signatures.append(signed.gateway_signature)
 
-    def checkpoint(self, upload: CheckpointUpload) -> None:
+    def checkpoint(self, upload: CheckpointUpload | InputUpload) -> None:
         self._require_here()
+        if isinstance(upload, InputUpload):
+            self.inputs.append(upload.content)
+            return
         hashed = content_hash(upload.content)
         digest = checkpoint_digest(
             self.domain, upload.job_id, upload.node, upload.index, hashed, path_hash(upload.path)

@@ -7,6 +7,7 @@ import structlog
 from node.gateways.duties import inputs_at_hand
 from node.gateways.records import note_gateway
 from node.jobs.board import DRAW_DELAY
+from node.jobs.handing import hand_in, hand_in_inputs
 from node.jobs.receipts import JobRun, drawn_checkpoints, make_receipt
 from node.memory import Memory
 from node.model import (
@@ -128,7 +129,7 @@ def send_receipt(tools: Tools, _: Memory, __: View, action: SendReceipt) -> None
 
 
 def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints) -> None:
-    """Draws the job's segments and hands their checkpoints to a member.
+    """Draws the job's units and hands their sources to a member, after the inputs.
 
     Raises:
         InconsistentError: the chain recorded another receipt than the stored one.
@@ -141,7 +142,9 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
     block_hash = tools.chain.block(offer.completed_block + DRAW_DELAY).hash
     known = job_spec(tools.state, offer.job_id)
     spec = parse_job_spec(known and known[0])
-    program, seed = _program(spec, inputs_at_hand(tools, spec.input_hashes)), job_seed(block_hash, digest)
+    inputs = _all_inputs(tools, spec)
+    hand_in_inputs(tools, action.member, offer.job_id, inputs)
+    program, seed = _program(spec, inputs), job_seed(block_hash, digest)
     for drawn in drawn_checkpoints(program, signed.receipt, signed.contents, seed):
         upload = CheckpointUpload(
             job_id=offer.job_id,
@@ -151,8 +154,7 @@ def send_checkpoints(tools: Tools, _: Memory, __: View, action: SendCheckpoints)
             path=drawn.path,
             signature=tools.signer.sign_typed(tools.domain, drawn.struct_hash),
         )
-        tools.members[action.member].inbox.checkpoint(upload)
-        log.info("checkpoint_delivered", job_id=offer.job_id, index=drawn.index, member=action.member)
+        hand_in(tools, action.member, upload)
     add_delivery(tools.state, "checkpoints", str(offer.job_id), action.member)
 
 
@@ -168,6 +170,14 @@ def close_job(tools: Tools, memory: Memory, _: View, action: CloseJob) -> None:
 def _send(tools: Tools, function: str, job_id: JobId, args: tuple[object, ...]) -> None:
     call = ContractCall(contract="JobEscrow", function=function, args=args)
     tools.outbox.send(purpose_of(function, job_id), call)
+
+
+def _all_inputs(tools: Tools, spec: JobSpec) -> Mapping[Hash32, bytes]:
+    found = inputs_at_hand(tools, spec.input_hashes)
+    lacking = [content for content in spec.input_hashes if content not in found]
+    if lacking:
+        raise UnavailableError(f"{len(lacking)} inputs of the job are not on this machine", code="inputs_lacking")
+    return found
 
 
 def _must_wait(tools: Tools, memory: Memory, job_id: JobId, spec: JobSpec) -> bool:

@@ -212,17 +212,37 @@ class SpecAnswer(Answer):
     spec_hash: str
 
 
+class HandedInAnswer(Answer):
+    """Something a job's judges need: a content by its number or an input by its hash, and whether it is here."""
+
+    what: int | str
+    here: bool
+
+
+class MismatchAnswer(Answer):
+    """A content this member computed otherwise than the receipt commits to."""
+
+    content: int
+    computed: str
+
+
 class JobAnswer(Answer):
-    """GET /v1/jobs/{id}."""
+    """GET /v1/jobs/{id}; `why` says in words what the reason means, or what the job waits for."""
 
     job_id: int
     state: str
+    kind: str
+    program: str | None
     spec_hash: str
     receipt: dict[str, Any] | None
     receipt_digest: str
-    drawn_segments: list[int]
+    drawn_units: list[int]
+    inputs: list[HandedInAnswer]
+    contents: list[HandedInAnswer]
     verdict: str | None
     reason: str | None
+    mismatch: MismatchAnswer | None
+    why: str
 
 
 class EpochAnswer(Answer):

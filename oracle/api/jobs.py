@@ -1,27 +1,25 @@
-"""Jobs: specs, receipts, checkpoints, results."""
+"""Jobs: specs, receipts, checkpoints, inputs, results."""
 
 from fastapi import APIRouter, Request, Response
 
 from oracle.api.answers import POSTED, AcceptedAnswer, JobAnswer, JobPath, Json, SpecAnswer, errors, raw
+from oracle.api.job_state import job_document
 from oracle.api.rates import Rates, host_of
 from oracle.api.strict_json import StrictRoute
 from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.job_desk import (
-    drawn_segments,
-    receipt_of,
     require_job,
     result_of,
     take_checkpoint,
     take_receipt,
     take_spec,
 )
-from oracle.schemas import CheckpointBody, HexHash, ReceiptBody, SpecBody, signature_bytes
+from oracle.pipeline.job_inputs import take_input
+from oracle.schemas import CheckpointBody, HexHash, ReceiptBody, SpecBody, UploadBody, signature_bytes
 from oracle.store import jobs as store
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import JobState
-from swarm_chain.core.messages import receipt_json
 from swarm_chain.core.units import Address, JobId
 
 
@@ -68,7 +66,7 @@ def job_routes(desk: Desk, rates: Rates) -> APIRouter:
     @router.get("", response_model=JobAnswer, responses=errors(404, 503))
     def get_job(job_id: JobPath) -> Json:
         """What this member knows of a job, and its verdict."""
-        return _job(desk, JobId(job_id))
+        return job_document(desk, JobId(job_id))
 
     @router.get(
         "/result",
@@ -109,20 +107,10 @@ def _add_uploads(router: APIRouter, desk: Desk, rates: Rates) -> None:
         new = take_checkpoint(desk, JobId(job_id), body.index, content, path, signature_bytes(body.signature))
         return {"duplicate": not new}
 
-
-def _job(desk: Desk, job_id: JobId) -> Json:
-    job = next((j for j in desk.sight().state.jobs if j.job_id == job_id), None)
-    if job is None:
-        raise InvalidInputError(f"job {job_id} is unknown", code="unknown_job", fix="see `swarm job status`")
-    found = next(iter(store.verdicts(desk.engine, [job_id])), None)
-    has_receipt = store.receipt_document(desk.engine, job_id, job.receipt_digest) is not None
-    return {
-        "jobId": job_id,
-        "state": job.state.name.lower(),
-        "specHash": to_hex(job.spec_hash),
-        "receipt": receipt_json(receipt_of(desk, job).receipt) if has_receipt else None,
-        "receiptDigest": to_hex(job.receipt_digest),
-        "drawnSegments": list(drawn_segments(desk, job)) if has_receipt and job.state is JobState.COMPLETED else [],
-        "verdict": found[1].value if found else None,
-        "reason": found[2] if found else None,
-    }
+    @router.post(
+        "/inputs/{content_hash}", status_code=202, response_model=AcceptedAnswer, responses=errors(*POSTED, 404)
+    )
+    def post_input(job_id: JobPath, content_hash: HexHash, body: UploadBody, request: Request) -> Json:
+        """An input that the spec of a job completed on chain names."""
+        charge(request, body.node)
+        return {"duplicate": not take_input(desk, JobId(job_id), hash_from_hex(content_hash), body.content_bytes())}

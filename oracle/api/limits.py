@@ -17,6 +17,7 @@ MAX_DEPTH = 8
 MAX_PARTS = 65_536  # strings, lists and objects; the largest honest body, a receipt, has 8,200
 BODY_WITHIN_S = 30
 _ARRIVED = "arrived_ms"
+_UPLOAD = re.compile(r"/v1/jobs/\d+/(checkpoints|inputs/0x[0-9a-f]{64})")
 _STREAMED = re.compile(
     r"/v1/audits/0x[0-9a-f]{64}/upload"
 )  # as large as the audit says; its route bounds it, and keeps none
@@ -51,7 +52,7 @@ class BodyLimits:
         ):
             await self._app(scope, receive, send)
             return
-        limit = MAX_CHECKPOINT_BODY_BYTES if scope["path"].endswith("/checkpoints") else MAX_BODY_BYTES
+        limit = MAX_CHECKPOINT_BODY_BYTES if _UPLOAD.fullmatch(scope["path"]) else MAX_BODY_BYTES
         buffer = bytearray()
         try:
             refusal = await self._fill(buffer, limit, scope, receive)

@@ -8,25 +8,22 @@ both --judge_windows--> verdicts                           findings + receipts -
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from oracle.consensus.job_facts import judged_jobs
 from oracle.consensus.medians import (
     ArrivalKey,
-    agreed_jobs,
     median_availability,
     median_elapsed,
     median_services,
     proven_units,
 )
-from oracle.judge.training import check_receipt, paid_seconds
 from oracle.judge.windows import Device, WindowEvidence, commitments_root, judge_windows, owed_shapes
 from oracle.maintenance import maintenance_bps
-from oracle.model import Bundle, EpochFacts, JudgedJob, MemberEquivocation, Network, Plan, PreviousEpoch
+from oracle.model import Bundle, EpochFacts, MemberEquivocation, Network, Plan, PreviousEpoch
 from oracle.publish.observation import content_hash
-from oracle.settle import open_jobs
 from swarm_chain.core.compute import ComputeShape, ComputeWindow
-from swarm_chain.core.kinds import Outcome, WindowState
+from swarm_chain.core.kinds import WindowState
 from swarm_chain.core.model import ChainState, Commitment, Proof, WindowRecord
 from swarm_chain.core.rowchain import Compute, NumpyCompute
-from swarm_chain.core.signing import domain_separator
 from swarm_chain.core.units import EpochNumber, WindowId, epoch_of
 
 _REFERENCE = NumpyCompute()
@@ -72,7 +69,7 @@ def facts_of(
         windows=tuple(record.window_id for record in counted),
         verdicts=judge_windows(windows, compute),
         availability=median_availability(observations, params.epoch, params.liveness),
-        jobs=_judged_jobs(state, bundle, previous, network),
+        jobs=judged_jobs(state, bundle, previous, network),
         maintenance=maintenance_bps(state.announcements, bundle.epoch, network),
         proven=proven_units(observations),
         services=median_services(observations),
@@ -174,24 +171,3 @@ def _window_evidence(record: WindowRecord, evidence: _Evidence, network: Network
         },
         doubled=of_window(evidence.doubled),
     )
-
-
-def _judged_jobs(
-    state: ChainState, bundle: Bundle, previous: PreviousEpoch | None, network: Network
-) -> tuple[JudgedJob, ...]:
-    domain = domain_separator(network.chain_id, network.beacon)
-    findings = agreed_jobs([signed.observation for signed in bundle.observations])
-    receipts = {signed.receipt.job_id: signed for signed in bundle.receipts}
-    judged: list[JudgedJob] = []
-    for job in open_jobs(state, previous):
-        finding, signed = findings.get(job.job_id), receipts.get(job.job_id)
-        if finding is None:
-            continue
-        if finding.outcome is not Outcome.PASSED:
-            judged.append(JudgedJob(job_id=job.job_id, outcome=finding.outcome, reason=finding.reason))
-        elif signed is not None:
-            reason = check_receipt(signed, job, domain)
-            outcome = Outcome.FAILED if reason else Outcome.PASSED
-            seconds = 0 if reason else paid_seconds(signed, job)
-            judged.append(JudgedJob(job_id=job.job_id, outcome=outcome, reason=reason, device_seconds=seconds))
-    return tuple(judged)

@@ -1,14 +1,15 @@
-"""Judgement of a training job: its receipt against the chain, its checkpoints against the root, drawn segments replayed.
+"""Judgement of a job of any kind: its receipt against the chain, its contents against the root, drawn units computed again.
 
-    receipt --check_receipt--> "" --draw_segments--> replay each: start checkpoint --> content hash of its end
-    committed hash of the end == replayed hash for every drawn segment? --judge_segments--> passed | failed
+    receipt --check_receipt--> "" --draw_segments--> compute each: source --> hash of the content it makes
+    committed == computed for every drawn unit, and for content 0? --judge_units--> passed | failed
 
-Fail closed: whatever cannot be shown to be right is not paid.
+Fail closed: whatever cannot be shown to be right is not paid. Guilt is another matter: it needs a unit of the network's
+own programs, which gives the same bytes wherever it runs, and referees who confirm it (oracle.consensus.referees).
 """
 
 from collections.abc import Mapping, Sequence
 
-from oracle.model import JobFinding, SignedReceipt
+from oracle.model import JobFinding, Mismatch, SignedReceipt
 from swarm_chain.core import merkle
 from swarm_chain.core.checkpoints import checkpoint_tree
 from swarm_chain.core.errors import InvalidInputError
@@ -38,7 +39,7 @@ def check_receipt(signed: SignedReceipt, job: JobRecord, domain: Hash32) -> str:
         "wrong_signer": not _is_signed(signed, signed.signature, receipt.node, domain),
         "failed_run": receipt.exit_code != 0,
         "wrong_times": receipt.finished_at < receipt.started_at,
-        "wrong_checkpoints": not _opens_root(signed),
+        "wrong_checkpoints": not _opens_root(signed) or not _ends_fit(signed),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -66,28 +67,42 @@ def paid_seconds(signed: SignedReceipt, job: JobRecord) -> int:
     return min(signed.receipt.device_seconds, max(job.completed_at - job.posted_at, 0))
 
 
-def judge_segments(
-    job_id: JobId, drawn: Sequence[int], committed: Sequence[Hash32], replayed: Mapping[int, Hash32]
+def judge_units(
+    job_id: JobId, drawn: Sequence[int], committed: Sequence[Hash32], computed: Mapping[int, Hash32], *, has_code: bool
 ) -> JobFinding:
-    """Judge a job by its replayed segments.
+    """Judge a job by what a member computed again.
 
     Args:
         job_id: the job.
-        drawn: segments drawn after completion; segment i leads from checkpoint i to i + 1.
-        committed: content hashes of all checkpoints, as committed.
-        replayed: content hash of the end of each segment, as replayed by the judge.
+        drawn: units drawn after completion; unit i makes content i + 1.
+        committed: hashes of all contents, as committed.
+        computed: hashes by number of the content; a member may stop after the first one that differs.
+        has_code: the spec has code of its customer.
 
     Returns:
-        Passed if every drawn segment was replayed to the committed hash; failed with wrong_segment otherwise, or with
-        not_replayed where one is lacking, or with no_segments where none was drawn.
+        Passed if content 0 and that of every drawn unit are as committed. Failed otherwise: wrong_unit, which names the
+        first mismatch in draw order; wrong_start, if all of them are right but content 0, which names the kind of machine
+        and so is nobody's guilt; not_reproduced, if the customer's code gave something else, which only shows that code
+        to be fickle; not_computed where one is lacking; no_units where none was drawn.
     """
+    wanted = [*(unit + 1 for unit in drawn), 0]
     if not drawn:
-        return JobFinding(job_id=job_id, outcome=Outcome.FAILED, reason="no_segments")
-    if any(segment not in replayed or segment + 1 >= len(committed) for segment in drawn):
-        return JobFinding(job_id=job_id, outcome=Outcome.FAILED, reason="not_replayed")
-    if any(replayed[segment] != committed[segment + 1] for segment in drawn):
-        return JobFinding(job_id=job_id, outcome=Outcome.FAILED, reason="wrong_segment")
+        return _failed(job_id, "no_units")
+    if max(wanted) >= len(committed):
+        return _failed(job_id, "not_computed")
+    differ = [content for content in wanted if computed.get(content, committed[content]) != committed[content]]
+    if differ and has_code:
+        return _failed(job_id, "not_reproduced")
+    if differ:
+        mismatch = Mismatch(content=differ[0], computed=computed[differ[0]]) if differ[0] else None
+        return _failed(job_id, "wrong_unit" if mismatch else "wrong_start", mismatch)
+    if any(content not in computed for content in wanted):
+        return _failed(job_id, "not_computed")
     return JobFinding(job_id=job_id, outcome=Outcome.PASSED)
+
+
+def _failed(job_id: JobId, reason: str, mismatch: Mismatch | None = None) -> JobFinding:
+    return JobFinding(job_id=job_id, outcome=Outcome.FAILED, reason=reason, mismatch=mismatch)
 
 
 def _is_signed(signed: SignedReceipt, signature: Signature | None, by: Address, domain: Hash32) -> bool:
@@ -104,3 +119,8 @@ def _opens_root(signed: SignedReceipt) -> bool:
         return merkle.root(checkpoint_tree(signed.checkpoints)) == signed.receipt.checkpoint_root
     except InvalidInputError:
         return False
+
+
+def _ends_fit(signed: SignedReceipt) -> bool:
+    ends = (signed.receipt.input_digest, signed.receipt.output_digest)
+    return ends == (signed.checkpoints[0], signed.checkpoints[-1])

@@ -93,6 +93,7 @@ class IntakeMetrics:
         self._crashes = Counter(
             "swarm_audit_crashes", "Answers to audits that a judge stumbled over", ["category"], registry=registry
         )
+        self._stuck = Gauge("swarm_jobs_stuck", "Completed jobs this member cannot compute", registry=registry)
         for category in Category:
             self._crashes.labels(category)  # at zero from the start, so that the first one is an increase
 
@@ -103,6 +104,10 @@ class IntakeMetrics:
     def stumbled(self, category: Category) -> None:
         """Counts an answer to an audit that the judge crashed on."""
         self._crashes.labels(category).inc()
+
+    def stuck_with(self, jobs: int) -> None:
+        """Records how many completed jobs have all their evidence and still cannot be judged here."""
+        self._stuck.set(jobs)
 
     def limit_met(self, limit: str) -> None:
         """Counts a report that a limit of the chain refused."""

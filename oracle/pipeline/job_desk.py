@@ -2,6 +2,7 @@
 
 import json
 
+from oracle.judge.training import is_countersigned
 from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk, require_node
 from oracle.publish.json_codec import dump_signed_receipt, parse_signed_receipt
@@ -17,14 +18,14 @@ from swarm_chain.core.checkpoints import (
     opens_checkpoint,
     path_hash,
 )
-from swarm_chain.core.encoding import canonical_json, keccak
+from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.jobs import MAX_SPEC_BYTES, JobSpec, parse_job_spec
 from swarm_chain.core.merkle import root
 from swarm_chain.core.model import JobRecord
 from swarm_chain.core.signing import checkpoint_digest, receipt_digest, require_signed_by
 from swarm_chain.core.units import Hash32, JobId, Signature
-from swarm_chain.reference.programs.base import inputs_of
+from swarm_chain.reference.programs.base import Program
 from swarm_chain.reference.programs.registry import open_program
 
 MAX_RECEIPTS = 8  # a node may correct itself before it completes a job on chain, but not for ever
@@ -81,6 +82,9 @@ def take_receipt(desk: Desk, job_id: JobId, signed: SignedReceipt) -> bool:
     if receipt.checkpoint_count and root(checkpoint_tree(signed.checkpoints)) != receipt.checkpoint_root:
         raise InvalidInputError("the checkpoints do not make the receipt's root", code="checkpoint_root")
     saved = store.save_receipt(desk.engine, job_id, digest, dump_signed_receipt(signed), _room(job))
+    if saved is False and _completes(desk, job, digest, signed):
+        store.replace_receipt(desk.engine, job_id, digest, dump_signed_receipt(signed))
+        return True
     if saved is None:
         raise InvalidInputError(
             f"job {job_id} has {MAX_RECEIPTS} receipts already",
@@ -88,6 +92,18 @@ def take_receipt(desk: Desk, job_id: JobId, signed: SignedReceipt) -> bool:
             fix="complete the job on chain: the receipt named there is always taken",
         )
     return saved
+
+
+def _completes(desk: Desk, job: JobRecord, digest: Hash32, signed: SignedReceipt) -> bool:
+    # The digest does not cover the gateway's signature: whoever sends a receipt without it must not keep it out.
+    kept = store.receipt_document(desk.engine, job.job_id, digest)
+    before = kept and parse_signed_receipt(kept).gateway_signature
+    if signed.gateway_signature is None or before == signed.gateway_signature:
+        return False
+    if store.spec_document(desk.engine, job.spec_hash) is None:
+        return before is None
+    gateway = spec_of(desk, job).gateway_address
+    return gateway is not None and is_countersigned(signed, gateway, desk.domain)
 
 
 def _room(job: JobRecord) -> int:
@@ -125,8 +141,7 @@ def _require_drawn(desk: Desk, job: JobRecord, index: int, count: int) -> None:
     drawn = drawn_segments(desk, job)
     if not drawn:
         raise UnavailableError(f"the segments of job {job.job_id} are not drawn here yet", retry_after=1)
-    program = open_program(spec_of(desk, job), inputs_of({}))
-    wanted = checkpoints_to_upload(map(program.source, drawn), count)
+    wanted = checkpoints_to_upload(map(program_of(desk, job).source, drawn), count)
     if index not in wanted:
         raise InvalidInputError(
             f"content {index} of job {job.job_id} was not drawn",
@@ -171,6 +186,37 @@ def spec_of(desk: Desk, job: JobRecord) -> JobSpec:
     if document is None:
         raise UnavailableError(f"the spec of job {job.job_id} is not here", code="no_spec", fix="post the spec first")
     return parse_job_spec(json.loads(document))
+
+
+def program_of(desk: Desk, job: JobRecord) -> Program:
+    """The program of a job, with its inputs read from the store when it asks for them.
+
+    Raises:
+        InvalidInputError: the spec is none, or the inputs are not what it wants.
+        UnavailableError: spec or inputs were not handed in yet.
+    """
+    spec = spec_of(desk, job)
+    lacking = frozenset(spec.input_hashes) - store.kept_inputs(desk.engine, job.job_id)
+    if lacking:
+        raise UnavailableError(
+            f"{len(lacking)} inputs of job {job.job_id} are not here",
+            code="no_inputs",
+            fix="hand in the inputs first",
+            retry_after=1,
+        )
+    return open_program(spec, lambda content: input_of(desk, job.job_id, content))
+
+
+def input_of(desk: Desk, job_id: JobId, content: Hash32) -> bytes:
+    """Bytes of an input that was handed in for a job.
+
+    Raises:
+        InvalidInputError: it was not.
+    """
+    found = store.input_content(desk.engine, job_id, content)
+    if found is None:
+        raise InvalidInputError(f"input {to_hex(content)} of job {job_id} is not here", code="unknown_input")
+    return found
 
 
 def result_of(desk: Desk, job: JobRecord) -> bytes | None:

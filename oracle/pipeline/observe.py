@@ -1,7 +1,7 @@
 """What this member saw of an epoch: its signed observation, and its early judgement of a window."""
 
 from oracle.judge.windows import WindowEvidence, judge_windows, owed_shapes
-from oracle.model import Arrival, JobFinding, Observation, RollCall, SignedObservation
+from oracle.model import Arrival, Observation, RollCall, SignedObservation
 from oracle.pipeline.holding import windows_of
 from oracle.pipeline.measured import measurements_of
 from oracle.pipeline.member import Member
@@ -74,13 +74,12 @@ def _observation(member: Member, sight: Sight, epoch: EpochNumber, address: Addr
     received = (r for r in evidence.arrivals(member.engine, windows_of(sight.state, epoch)) if r.first)
     completed = [JobId(job.job_id) for job in sight.state.jobs if job.state is JobState.COMPLETED]
     calls = liveness.roll_call_counts(member.engine, epoch)
-    verdicts = job_store.verdicts(member.engine, completed)
     return Observation(
         epoch=epoch,
         member=address,
         arrivals=tuple(_arrival(r, r.elapsed_ms) for r in received if r.elapsed_ms is not None),
         roll_calls=tuple(RollCall(node=node, present=present, total=total) for node, present, total in calls),
-        jobs=tuple(JobFinding(job_id=job, outcome=outcome, reason=reason) for job, outcome, reason in verdicts),
+        jobs=job_store.verdicts(member.engine, completed),
         measurements=measurements_of(member, sight, epoch),
     )
 

@@ -6,14 +6,21 @@ member --(spec, unit, source)--> worker with torch
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
 
 from oracle.pipeline.worker import WorkerProcess
 from swarm_chain.core.checkpoints import content_hash
-from swarm_chain.core.jobs import parse_job_spec
+from swarm_chain.core.errors import UnavailableError
+from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.core.units import Hash32
 from swarm_chain.reference.programs.base import inputs_of
 from swarm_chain.reference.programs.registry import open_program
+
+SANDBOXED: Final = "swarm_chain.reference.programs.sandboxed"  # loaded where a spec has code
+ANSWER_WITHIN_S: Final = 10  # beyond the time customer's code has, for the sandbox to end it and say so
 
 
 def replay_segment(spec: bytes, start: bytes, segment: int) -> Hash32:
@@ -39,26 +46,43 @@ def replay_segment(spec: bytes, start: bytes, segment: int) -> Hash32:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitAsk:
-    """One unit of a job to be computed again: canonical JSON of its spec, its inputs, and what the unit is computed from."""
+    """One unit of a job to be computed again: canonical JSON of its spec, its inputs, and what the unit is computed from.
+
+    `unit` is None for content 0, which has no source; `seconds` are what customer's code may take for it.
+    """
 
     spec: bytes
-    unit: int
+    unit: int | None
     source: bytes
     inputs: Mapping[Hash32, bytes] = field(default_factory=dict)
+    seconds: int = 300
 
 
 def compute_unit(ask: UnitAsk) -> Hash32:
-    """Computes one unit again, in whatever process it is called in.
+    """Computes one unit again, in whatever process it is called in; customer's code in a sandbox of its own.
 
     Returns:
-        Hash of content `unit` + 1 as this machine computes it.
+        Hash of content `unit` + 1, or of content 0, as this machine computes it.
 
     Raises:
         InvalidInputError: spec or source are not what they should be, or the customer's work fails.
-        UnavailableError: this machine is of another kind than the one that made the source.
+        UnavailableError: this machine is of another kind than the one that made the source, or cannot wall off code.
     """
-    program = open_program(parse_job_spec(json.loads(ask.spec)), inputs_of(ask.inputs))
-    return content_hash(program.compute(ask.unit, ask.source))
+    spec = parse_job_spec(json.loads(ask.spec))
+    if spec.code:
+        return content_hash(_sandboxed(spec, ask))
+    program = open_program(spec, inputs_of(ask.inputs))
+    return content_hash(program.first() if ask.unit is None else program.compute(ask.unit, ask.source))
+
+
+def _sandboxed(spec: JobSpec, ask: UnitAsk) -> bytes:
+    if find_spec(SANDBOXED) is None:
+        raise UnavailableError("this build has no sandbox for customer's code", code="no_sandbox")
+    sandboxed: Any = import_module(SANDBOXED)
+    limits = sandboxed.unit_limits(spec, ask.seconds)
+    if ask.unit is None:
+        return bytes(sandboxed.first_content(spec, ask.inputs, limits))
+    return bytes(sandboxed.compute_unit(spec, ask.inputs, ask.unit, ask.source, limits))
 
 
 class ReplayProcess:
@@ -82,8 +106,8 @@ class ReplayProcess:
         return self._worker.ask((spec, start, segment), self._timeout_for)
 
     def compute(self, ask: UnitAsk) -> Hash32:
-        """`compute_unit` in the worker; errors as `replay`."""
-        return self._worker.ask(ask, self._timeout_for)
+        """`compute_unit` in the worker; errors as `replay`. Customer's code that takes too long is the customer's fault."""
+        return self._worker.ask(replace(ask, seconds=self._timeout_for), self._timeout_for + ANSWER_WITHIN_S)
 
     def close(self) -> None:
         """Ends the worker for good, whatever it is doing; a replay under way raises UnavailableError in its thread."""

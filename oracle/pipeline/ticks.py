@@ -120,7 +120,9 @@ def judge_jobs(member: Member) -> None:
     """Judges completed jobs; slow, so it has an entry of its own."""
     if not member.keeper.holds:
         return
-    for finding in judge_completed(member.desk, member.replays.compute):
+    judged = judge_completed(member.desk, member.replays.compute)
+    member.metrics.intake.stuck_with(len(judged.stuck))
+    for finding in judged.findings:
         member.metrics.judged(finding.outcome.value, finding.reason)
 
 

@@ -8,11 +8,12 @@ from functools import lru_cache
 from pydantic.alias_generators import to_camel
 
 from oracle.economy import Service
-from oracle.model import EpochFacts, Measurement
+from oracle.model import EpochFacts, JobFinding, Measurement
 from oracle.publish.bundle import parse_bundle
 from oracle.publish.fields import Json
 from oracle.rewards.weights import device_capacities
-from swarm_chain.core.kinds import Category, Outcome
+from swarm_chain.core.encoding import to_hex
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Verdict
 from swarm_chain.core.units import Address, JobId, WindowId
 
@@ -26,7 +27,7 @@ class Measured:
     arrivals: dict[Place, list[tuple[Address, int]]]
     shapes: dict[Place, tuple[int, int, int]]
     roll_calls: dict[Address, list[tuple[Address, int, int]]]
-    findings: dict[JobId, list[tuple[Address, Outcome, str]]]
+    findings: dict[JobId, list[tuple[Address, JobFinding]]]
     measurements: dict[Address, list[tuple[Address, Measurement]]]
 
 
@@ -49,7 +50,7 @@ def measured(bundle: bytes) -> Measured:
         for call in observation.roll_calls:
             roll_calls[call.node].append((by, call.present, call.total))
         for job in observation.jobs:
-            findings[job.job_id].append((by, job.outcome, job.reason))
+            findings[job.job_id].append((by, job))
         for one in observation.measurements:
             measurements[one.node].append((by, one))
     commitments = (signed.commitment for signed in parsed.commitments)
@@ -164,11 +165,18 @@ def jobs_json(jobs: Collection[JobId], facts: EpochFacts, found: Measured) -> li
             "outcome": job.outcome.value,
             "reason": job.reason,
             "deviceSeconds": job.device_seconds,
+            "forged": job.forged is not None,
             "findings": [
-                {"member": member, "outcome": outcome.value, "reason": reason}
-                for member, outcome, reason in found.findings.get(job.job_id, [])
+                {"member": member, "outcome": one.outcome.value, "reason": one.reason, "mismatch": mismatch_json(one)}
+                for member, one in found.findings.get(job.job_id, [])
             ],
         }
         for job in facts.jobs
         if job.job_id in jobs
     ]
+
+
+def mismatch_json(finding: JobFinding) -> Json | None:
+    """Number and hash of the content a member computed otherwise; None if there is none."""
+    other = finding.mismatch
+    return None if other is None else {"content": other.content, "computed": to_hex(other.computed)}

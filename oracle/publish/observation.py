@@ -4,10 +4,11 @@ from dataclasses import fields
 from typing import Any
 
 from oracle.economy import Service
-from oracle.model import Arrival, JobFinding, Measurement, Observation, RollCall
+from oracle.model import Arrival, JobFinding, Measurement, Mismatch, Observation, RollCall
 from oracle.publish import fields as f
 from oracle.publish.json_codec import MAX_DEVICE
-from swarm_chain.core.encoding import address_bytes, canonical_json, sha256_digest
+from swarm_chain.core.checkpoints import MAX_CHECKPOINTS
+from swarm_chain.core.encoding import address_bytes, canonical_json, sha256_digest, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, Outcome
 from swarm_chain.core.signing import observation_digest
@@ -23,7 +24,7 @@ def observation_json(observation: Observation) -> f.Json:
         "member": observation.member,
         "arrivals": [[a.window_id, a.node, a.device, a.elapsed_ms] for a in observation.arrivals],
         "rollCalls": [[call.node, call.present, call.total] for call in observation.roll_calls],
-        "jobs": [[job.job_id, job.outcome.value, job.reason] for job in observation.jobs],
+        "jobs": [_job_row(job) for job in observation.jobs],
         "measurements": [_measurement_row(one) for one in observation.measurements],
     }
 
@@ -110,13 +111,28 @@ def _read_roll_call(value: object, where: str) -> RollCall:
     return RollCall(node=f.address(node, where), present=f.integer(present, where, most), total=most)
 
 
+def _job_row(job: JobFinding) -> list[object]:
+    other = job.mismatch
+    return [job.job_id, job.outcome.value, job.reason, other and [other.content, to_hex(other.computed)]]
+
+
 def _read_job(value: object, where: str) -> JobFinding:
-    job_id, outcome, reason = f.row(value, where, 3)
+    job_id, outcome, reason, other = f.row(value, where, 4)
     if outcome not in list(Outcome):
         raise InvalidInputError(f"{where}: {outcome!r} is no outcome", code="bad_document", fix="use passed or failed")
+    if other is not None and outcome != Outcome.FAILED:
+        raise InvalidInputError(f"{where}: {outcome} with a mismatch", code="bad_document", fix="use failed, or null")
     return JobFinding(
-        job_id=JobId(f.integer(job_id, where)), outcome=Outcome(str(outcome)), reason=f.text(reason, where)
+        job_id=JobId(f.integer(job_id, where)),
+        outcome=Outcome(str(outcome)),
+        reason=f.text(reason, where),
+        mismatch=None if other is None else _read_mismatch(other, where),
     )
+
+
+def _read_mismatch(value: object, where: str) -> Mismatch:
+    content, computed = f.row(value, where, 2)
+    return Mismatch(content=f.integer(content, where, MAX_CHECKPOINTS - 1, least=1), computed=f.hash32(computed, where))
 
 
 def _measurement_row(one: Measurement) -> list[object]:

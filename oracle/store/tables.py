@@ -94,6 +94,16 @@ job_verdicts = Table(
     Column("receipt_digest", HASH, nullable=False),
     Column("outcome", String(16), nullable=False),
     Column("reason", String(64), nullable=False),
+    Column("content", Integer),  # number of the one this member computed otherwise; null: none, or it is nobody's guilt
+    Column("computed", HASH),  # what it got
+)
+
+job_inputs = Table(
+    "job_inputs",
+    metadata,
+    Column("job_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("content_hash", HASH, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
 )
 
 audits = Table(

@@ -1,4 +1,4 @@
-"""Tree over the checkpoints of a job, and the segments of it that are drawn for replay.
+"""Tree over the contents (checkpoints) of a job, and the units (segments) of it that are drawn for replay.
 
     checkpoint 0 --segment 0--> checkpoint 1 --segment 1--> … --segment c-2--> checkpoint c-1
          |                           |                                              |
@@ -13,11 +13,13 @@ from swarm_chain.core import merkle
 from swarm_chain.core.draws import draw_distinct
 from swarm_chain.core.encoding import double_hash, keccak, words
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.units import Hash32, JobId
+from swarm_chain.core.units import BPS, Hash32, JobId
 
 MAX_CHECKPOINT_BYTES = 12_000_000  # base64 of it fits the 16 MiB an oracle accepts
 MAX_CHECKPOINTS = 4096
-DRAWN_SEGMENTS = 2
+# Units a judge computes again: 5 % of the job, which is what judging may cost, but enough that a short one is looked at,
+# and no more than members want to be sent. docs/spec/protocol.md says who is caught how often.
+LEAST_DRAWN, MOST_DRAWN, DRAWN_BPS = 2, 32, 500
 
 
 def content_hash(content: bytes) -> Hash32:
@@ -82,6 +84,15 @@ def job_seed(block_hash: Hash32, receipt_digest: Hash32) -> Hash32:
     return keccak(words(block_hash, receipt_digest))
 
 
+def drawn_count(units: int) -> int:
+    """Number of units of a job that are drawn.
+
+    Args:
+        units: of the job, >= 1.
+    """
+    return min(units, max(LEAST_DRAWN, min(MOST_DRAWN, units * DRAWN_BPS // BPS)))
+
+
 def draw_segments(seed: Hash32, job_id: JobId, segments: int) -> tuple[int, ...]:
     """Draw the segments that are replayed.
 
@@ -91,14 +102,14 @@ def draw_segments(seed: Hash32, job_id: JobId, segments: int) -> tuple[int, ...]
         segments: number of segments of the job, >= 1; one less than its checkpoints.
 
     Returns:
-        min(DRAWN_SEGMENTS, segments) distinct segments in draw order; segment i leads from checkpoint i to i + 1.
+        `drawn_count(segments)` distinct segments in draw order; segment i leads from checkpoint i to i + 1.
 
     Raises:
         InvalidInputError: the job has no segment.
     """
     if segments < 1:
         raise InvalidInputError("a job without segments cannot be replayed", code="checkpoint_count")
-    return draw_distinct("segments", words(seed, job_id), min(DRAWN_SEGMENTS, segments), segments)
+    return draw_distinct("segments", words(seed, job_id), drawn_count(segments), segments)
 
 
 def checkpoints_to_upload(sources: Iterable[int], count: int) -> tuple[int, ...]:

@@ -130,7 +130,7 @@ def post_job(world: World, say: Say) -> int:
 def wait_for_job(world: World, job_id: int, say: Say) -> None:
     """Waits until bob's node has trained and handed in, and the oracle has replayed the drawn segments."""
     found = world.wait_for("the job", lambda: _verdict(world, job_id))
-    say(f"bob's node trained on Ray; replay of segments {found['drawnSegments']}: {found['verdict']}")
+    say(f"bob's node trained on Ray; units {found['drawnUnits']} computed again: {found['verdict']}")
 
 
 def outcome_of_job(world: World, job_id: int) -> Job:

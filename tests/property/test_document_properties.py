@@ -7,7 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.economy import Service, Supply
-from oracle.model import Arrival, EpochState, JobFinding, Measurement, Observation, PastViolation, Plan, RollCall
+from oracle.model import (
+    Arrival,
+    EpochState,
+    JobFinding,
+    Measurement,
+    Mismatch,
+    Observation,
+    PastViolation,
+    Plan,
+    RollCall,
+)
 from oracle.publish.bundle import bundle_bytes, parse_bundle
 from oracle.publish.fields import MAX_SAFE
 from oracle.publish.manifest import manifest_bytes, parse_manifest
@@ -19,7 +29,7 @@ from swarm_chain.core.encoding import address_bytes, canonical_json, checksum_ad
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category, Outcome, Severity, ViolationClass
 from swarm_chain.core.model import SettlementLeaf
-from swarm_chain.core.units import BPS, UINT128_MAX, EpochNumber, JobId, ProviderId, Wei, WindowId
+from swarm_chain.core.units import BPS, UINT128_MAX, EpochNumber, Hash32, JobId, ProviderId, Wei, WindowId
 from tests.oracle_world import NETWORK, Device, provider, scene
 
 PLAYED = scene((provider(1, "a"), provider(2, "b")), (Device(node="a"), Device(node="b", garbage_from=9)))
@@ -54,6 +64,13 @@ measured = st.dictionaries(
 )
 
 
+mismatches = st.builds(
+    lambda content, computed: Mismatch(content=content, computed=Hash32(computed)),
+    st.integers(1, 4095),
+    st.binary(min_size=32, max_size=32),
+)
+
+
 @st.composite
 def observations(draw: st.DrawFn) -> Observation:
     """An observation with whatever a member may have seen."""
@@ -70,7 +87,15 @@ def observations(draw: st.DrawFn) -> Observation:
         roll_calls=tuple(
             RollCall(node=node, present=draw(st.integers(0, total)), total=total) for node, total in calls.items()
         ),
-        jobs=tuple(JobFinding(job_id=JobId(i), outcome=outcome, reason=why) for i, (outcome, why) in jobs.items()),
+        jobs=tuple(
+            JobFinding(
+                job_id=JobId(i),
+                outcome=outcome,
+                reason=why,
+                mismatch=draw(st.none() | mismatches) if outcome is Outcome.FAILED else None,
+            )
+            for i, (outcome, why) in jobs.items()
+        ),
         measurements=tuple(
             Measurement(
                 node=node, category=category, units=units if category is not Category.COMPUTE else None, service=one

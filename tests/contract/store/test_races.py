@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 from sqlalchemy import Engine
 
+from oracle.model import JobFinding
 from oracle.store import documents, evidence, jobs, liveness, outbox
 from oracle.store.engine import insert_new, open_store, writing
 from oracle.store.evidence import Instant, Saved
@@ -103,10 +104,14 @@ def test_intent_when_signed_by_several_at_once_then_nothing_is_sent_that_was_not
 
 def test_verdict_when_given_by_several_at_once_then_the_first_stands(engine: Engine) -> None:
     digest = Hash32(b"d" * 32)
-    given = race(lambda i: jobs.save_verdict(engine, JobId(1), digest, Outcome.PASSED, str(i)))
+
+    def found(number: int) -> JobFinding:
+        return JobFinding(job_id=JobId(1), outcome=Outcome.PASSED, reason=str(number))
+
+    given = race(lambda i: jobs.save_verdict(engine, digest, found(i)))
     assert given.count(True) == 1
-    ((_, _, reason),) = jobs.verdicts(engine, [JobId(1)])
-    assert given[int(reason)]
+    (kept,) = jobs.verdicts(engine, [JobId(1)])
+    assert given[int(kept.reason)]
 
 
 def test_roll_call_when_counted_by_several_at_once_then_none_is_lost(engine: Engine) -> None:

@@ -1,8 +1,11 @@
 """One suite on SQLite and PostgreSQL: the store keeps what came first and calls repeats repeats."""
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import Engine
 
+from oracle.model import JobFinding, Mismatch
 from oracle.store import documents, evidence, jobs, liveness, outbox
 from oracle.store.evidence import Instant, Saved
 from swarm_chain.core.errors import InconsistentError
@@ -122,10 +125,24 @@ def test_window_when_seen_before_any_secret_then_there_is_no_secret(engine: Engi
 
 
 def test_verdict_when_given_twice_then_the_first_stands(engine: Engine) -> None:
-    digest = Hash32(b"d" * 32)
-    assert jobs.save_verdict(engine, JobId(1), digest, Outcome.PASSED, "")
-    assert not jobs.save_verdict(engine, JobId(1), digest, Outcome.FAILED, "x")
-    assert jobs.verdicts(engine, [JobId(1), JobId(2)]) == ((JobId(1), Outcome.PASSED, ""),)
+    digest, other = Hash32(b"d" * 32), Mismatch(content=3, computed=Hash32(b"c" * 32))
+    passed = JobFinding(job_id=JobId(1), outcome=Outcome.PASSED)
+    failed = JobFinding(job_id=JobId(2), outcome=Outcome.FAILED, reason="wrong_unit", mismatch=other)
+    assert jobs.save_verdict(engine, digest, failed)
+    assert jobs.save_verdict(engine, digest, passed)
+    assert not jobs.save_verdict(engine, digest, replace(failed, job_id=JobId(1)))
+    assert jobs.verdicts(engine, [JobId(1), JobId(2), JobId(3)]) == (passed, failed)
+
+
+def test_input_when_kept_then_once_and_only_while_the_job_has_room(engine: Engine) -> None:
+    first, second = Hash32(b"a" * 32), Hash32(b"b" * 32)
+    assert jobs.save_input(engine, JobId(1), first, b"12345", 8)
+    assert jobs.save_input(engine, JobId(1), first, b"12345", 8) is False
+    assert jobs.save_input(engine, JobId(1), second, b"1234", 8) is None
+    assert jobs.save_input(engine, JobId(2), second, b"1234", 8)
+    assert jobs.kept_inputs(engine, JobId(1)) == {first}
+    assert jobs.input_content(engine, JobId(1), first) == b"12345"
+    assert jobs.input_content(engine, JobId(1), second) is None
 
 
 def test_documents_when_published_with_other_bytes_then_the_member_stops(engine: Engine) -> None:

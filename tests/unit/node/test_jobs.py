@@ -8,7 +8,7 @@ import pytest
 
 from node.records import own_jobs
 from node.state import open_state
-from swarm_chain.core.checkpoints import DRAWN_SEGMENTS, content_hash, draw_segments, job_seed
+from swarm_chain.core.checkpoints import LEAST_DRAWN, content_hash, draw_segments, job_seed
 from swarm_chain.core.jobs import parse_job_spec, spec_hash
 from swarm_chain.core.kinds import JobState
 from swarm_chain.core.signing import receipt_digest
@@ -72,7 +72,7 @@ def test_job_goes_from_posting_to_drawn_checkpoints(world: NodeWorld) -> None:
     digest = receipt_digest(world.domain, receipt)
     assert world.chain.program.storage["digest"] == digest
     drawn = _drawn(world, digest, spec.segments)
-    assert len(drawn) == DRAWN_SEGMENTS
+    assert len(drawn) == LEAST_DRAWN
     assert set(world.member.checkpoints) == {*drawn, spec.segments}
     for segment in drawn:
         assert replays(spec, world.member.checkpoints[segment], segment, contents[segment + 1])

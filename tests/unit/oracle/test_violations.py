@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from oracle.model import EpochFacts, FoundViolation, MemberEquivocation, PastViolation
+from oracle.model import EpochFacts, ForgedWork, FoundViolation, JudgedJob, MemberEquivocation, PastViolation
 from oracle.rewards.lines import RewardInputs, reward_epoch
 from oracle.violations import ViolationInputs, find_violations, next_history
-from swarm_chain.core.encoding import canonical_json, keccak
+from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.kinds import Outcome, Severity, ViolationClass
 from swarm_chain.core.model import ProviderRecord, Verdict
-from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, Hash32, ProviderId, Wei
+from swarm_chain.core.units import UINT64_MAX, WEI_PER_SWM, Address, Bps, EpochNumber, Hash32, JobId, ProviderId, Wei
 from tests.oracle_world import NETWORK, PARAMS, address, opened, provider
 
 EPOCH = EpochNumber(40)
@@ -225,6 +225,67 @@ def test_equivocation_when_hashes_are_equal_or_of_another_epoch_then_refused() -
         _equivocation("owner 1", 2, 2)
     with pytest.raises(ValueError, match="another epoch"):
         EpochFacts(epoch=EPOCH, member_equivocations=(_equivocation("owner 1", epoch=39),))
+
+
+def _forged_job(number: int = 1, job: int = 7) -> JudgedJob:
+    forged = ForgedWork(
+        provider_id=ProviderId(number),
+        node=address("a"),
+        receipt_digest=keccak(b"receipt"),
+        content=3,
+        committed=keccak(b"signed"),
+        computed=keccak(b"computed"),
+        referees=(address("member 1"), address("member 2")),
+    )
+    return JudgedJob(job_id=JobId(job), outcome=Outcome.FAILED, reason="wrong_unit", forged=forged)
+
+
+def test_forged_work_when_referees_confirm_it_then_a_protocol_penalty_with_all_of_it_in_the_evidence() -> None:
+    (found,) = _find((provider(1, "a"), provider(2, "b")), jobs=(_forged_job(),))
+
+    violation = found.violation
+    assert (violation.provider_id, violation.violation_class, violation.severity) == (1, PROTOCOL, Severity.PENALTY)
+    assert violation.amount_wei == 100_000 * WEI_PER_SWM * PARAMS.penalties.protocol_bps.penalty // 10_000
+    assert json.loads(found.evidence)["findings"] == [
+        {
+            "kind": "forged_work",
+            "jobId": 7,
+            "node": address("a"),
+            "receiptDigest": to_hex(keccak(b"receipt")),
+            "content": 3,
+            "committed": to_hex(keccak(b"signed")),
+            "computed": to_hex(keccak(b"computed")),
+            "referees": [address("member 1"), address("member 2")],
+        }
+    ]
+
+
+@pytest.mark.parametrize("changes", [{"suspended_until": UINT64_MAX}, {"retired": True}, {"nodes": ()}])
+def test_forged_work_when_the_provider_is_excused_from_service_then_a_lie_all_the_same(
+    changes: dict[str, Any],
+) -> None:
+    assert len(_find((provider(1, "a", **changes),), jobs=(_forged_job(),))) == 1
+
+
+def test_forged_work_when_several_jobs_and_two_observations_then_one_violation_with_all_findings() -> None:
+    jobs = (_forged_job(job=9), _forged_job(job=7))
+    (found,) = _find((provider(1, "a"),), jobs=jobs, member_equivocations=(_equivocation("owner 1"),))
+
+    findings = json.loads(found.evidence)["findings"]
+    assert [(one["kind"], one.get("jobId")) for one in findings] == [
+        ("member_equivocation", None),
+        ("forged_work", 7),
+        ("forged_work", 9),
+    ]
+    assert _find((provider(1, "a"),), jobs=jobs[::-1], member_equivocations=(_equivocation("owner 1"),)) == (found,)
+
+
+@pytest.mark.parametrize("reason", ["wrong_unit", "wrong_start", "not_reproduced", "no_gateway", "wrong_units"])
+def test_job_when_it_failed_without_referees_then_no_violation_ever(reason: str) -> None:
+    judged = JudgedJob(job_id=JobId(1), outcome=Outcome.FAILED, reason=reason)
+    before = (_past(1, PROTOCOL, 39), _past(1, PERFORMANCE, 39))
+
+    assert _find((provider(1, "a"),), jobs=(judged,), history=before) == ()
 
 
 def test_evidence_when_hashed_then_canonical_and_complete() -> None:

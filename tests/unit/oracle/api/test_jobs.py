@@ -246,5 +246,9 @@ def test_job_when_asked_for_then_the_state_is_told(accepted: MemberWorld) -> Non
     document = accepted.client.get(f"/v1/jobs/{JOB}").json()
     assert document["state"] == "completed"
     assert wire.parse_receipt(document["receipt"]) == receipt()
-    assert document["drawnSegments"] == list(drawn_of(accepted))
+    assert (document["kind"], document["program"]) == ("train", "swarm-train/1")
+    assert document["drawnUnits"] == list(drawn_of(accepted))
+    assert [one["what"] for one in document["contents"]] == sorted({*drawn_of(accepted), 5})
+    assert not any(one["here"] for one in document["contents"])
+    assert document["why"].startswith("waits")
     assert accepted.client.get("/v1/jobs/77").status_code == 404

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from oracle.judge.training import check_receipt, judge_segments, paid_seconds
-from oracle.model import SignedReceipt
+from oracle.judge.training import check_receipt, judge_units, paid_seconds
+from oracle.model import Mismatch, SignedReceipt
 from swarm_chain.core import merkle
 from swarm_chain.core.checkpoints import checkpoint_tree
 from swarm_chain.core.encoding import keccak
@@ -22,7 +22,7 @@ RECEIPT = Receipt(
     kind=JobKind.TRAIN,
     node=address("bob"),
     spec_hash=keccak(b"spec"),
-    input_digest=keccak(b"input"),
+    input_digest=CONTENTS[0],
     output_digest=CONTENTS[-1],
     checkpoint_root=merkle.root(checkpoint_tree(CONTENTS)),
     checkpoint_count=5,
@@ -71,6 +71,8 @@ def test_receipt_when_all_fits_then_no_reason() -> None:
         ({"finished_at": Timestamp(99)}, "wrong_times"),
         ({"checkpoint_root": Hash32(b"\1" * 32)}, "wrong_checkpoints"),
         ({"checkpoint_count": 4}, "wrong_checkpoints"),
+        ({"input_digest": CONTENTS[1]}, "wrong_checkpoints"),
+        ({"output_digest": CONTENTS[3]}, "wrong_checkpoints"),
     ],
 )
 def test_receipt_when_it_contradicts_the_chain_then_the_reason(changes: dict[str, Any], reason: str) -> None:
@@ -113,24 +115,47 @@ def test_seconds_when_the_node_boasts_then_held_to_what_the_chain_saw() -> None:
     assert paid_seconds(boast, _job(boast, completed_at=Timestamp(0))) == 0
 
 
-def test_segments_when_all_replay_to_the_committed_hashes_then_passed() -> None:
-    found = judge_segments(JobId(1), (3, 0), CONTENTS, {3: CONTENTS[4], 0: CONTENTS[1]})
+RIGHT = {4: CONTENTS[4], 1: CONTENTS[1], 0: CONTENTS[0]}
 
-    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+def test_units_when_all_are_computed_as_committed_then_passed() -> None:
+    for has_code in (False, True):
+        found = judge_units(JobId(1), (3, 0), CONTENTS, RIGHT, has_code=has_code)
+
+        assert (found.outcome, found.reason, found.mismatch) == (Outcome.PASSED, "", None)
 
 
 @pytest.mark.parametrize(
-    ("drawn", "replayed", "reason"),
+    ("drawn", "computed", "reason"),
     [
-        ((3, 0), {3: CONTENTS[4], 0: CONTENTS[2]}, "wrong_segment"),
-        ((3, 0), {3: CONTENTS[4]}, "not_replayed"),
-        ((4,), {4: CONTENTS[4]}, "not_replayed"),
-        ((), {}, "no_segments"),
+        ((3, 0), RIGHT | {1: CONTENTS[2]}, "wrong_unit"),
+        ((3, 0), {4: CONTENTS[2]}, "wrong_unit"),  # a member stops at the first one
+        ((3, 0), RIGHT | {0: CONTENTS[2]}, "wrong_start"),
+        ((3, 0), {4: CONTENTS[4], 0: CONTENTS[0]}, "not_computed"),
+        ((3, 0), {4: CONTENTS[4], 1: CONTENTS[1]}, "not_computed"),
+        ((4,), RIGHT, "not_computed"),
+        ((), {0: CONTENTS[0]}, "no_units"),
     ],
 )
-def test_segments_when_one_is_wrong_or_lacking_then_failed(
-    drawn: tuple[int, ...], replayed: dict[int, Hash32], reason: str
+def test_units_when_one_is_wrong_or_lacking_then_failed(
+    drawn: tuple[int, ...], computed: dict[int, Hash32], reason: str
 ) -> None:
-    found = judge_segments(JobId(1), drawn, CONTENTS, replayed)
+    found = judge_units(JobId(1), drawn, CONTENTS, computed, has_code=False)
 
     assert (found.outcome, found.reason) == (Outcome.FAILED, reason)
+
+
+def test_mismatch_when_several_units_are_wrong_then_the_first_in_draw_order_is_named() -> None:
+    wrong = RIGHT | {1: CONTENTS[2], 4: CONTENTS[3]}
+
+    assert judge_units(JobId(1), (3, 0), CONTENTS, wrong, has_code=False).mismatch == Mismatch(
+        content=4, computed=CONTENTS[3]
+    )
+
+
+def test_mismatch_when_the_customers_code_made_it_or_it_is_the_start_then_nobody_is_accused() -> None:
+    by_code = judge_units(JobId(1), (3, 0), CONTENTS, RIGHT | {4: CONTENTS[2]}, has_code=True)
+    start = judge_units(JobId(1), (3, 0), CONTENTS, RIGHT | {0: CONTENTS[2]}, has_code=False)
+
+    assert (by_code.outcome, by_code.reason, by_code.mismatch) == (Outcome.FAILED, "not_reproduced", None)
+    assert (start.outcome, start.mismatch) == (Outcome.FAILED, None)
