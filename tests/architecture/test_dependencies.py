@@ -16,7 +16,10 @@ from tests.architecture.tree import PACKAGES, ROOT, Module, modules
 # What an extra may bring in for a package besides the base install. The reference programs run on nodes and oracles only;
 # a member imports Ray only where a cluster is configured, and names the extra that brings it if it is missing.
 EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node",)}
-BROUGHT_BY_OTHERS = {"swarm_chain/reference/": ("torch", "triton"), "oracle/pipeline/ray_compute.py": ("ray",)}
+BROUGHT_BY_OTHERS = {
+    "swarm_chain/reference/": ("torch", "triton", "peft", "transformers"),
+    "oracle/pipeline/ray_compute.py": ("ray",),
+}
 
 
 def _declared(*extras: str) -> frozenset[str]:
