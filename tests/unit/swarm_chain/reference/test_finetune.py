@@ -1,5 +1,6 @@
 """swarm-finetune/1: adapters that help, a merge that changes nothing, and units that any process computes alike."""
 
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -94,9 +95,8 @@ def test_base_when_adapters_are_trained_then_stays_as_it_was(contents: list[byte
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
+@pytest.mark.long  # importing the libraries takes most of it
 def test_segment_when_replayed_in_another_process_then_has_the_same_hash(contents: list[bytes]) -> None:
-    import json
-
     command = [sys.executable, "-c", REPLAY, json.dumps(document()), str(PRETRAINED)]
     told = subprocess.run(command, input=contents[PRETRAINED], check=True, capture_output=True).stdout.decode()
     assert told.strip() == content_hash(contents[PRETRAINED + 1]).hex()
