@@ -1,87 +1,149 @@
-"""The reference models as modules of torch, which is what its tools for pruning and quantisation work on.
+"""Training of any torch module so that anybody can replay it: Adam in float32, one seed a step, nothing left in the process.
 
-Same layers as swarm_chain.reference.models, each matrix a Linear; a test holds the two together.
+tensors "first" and "second" hold the moments by the names of the parameters they belong to.
 """
 
-from collections.abc import Iterator
-from math import sqrt
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
+from numpy.typing import NDArray
 
-from swarm_chain.reference.spec import TrainSpec, parameter_shapes
+from swarm_chain.core.encoding import keccak, words
+from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.reference.chain import micro
+from swarm_chain.reference.tensors import Tensors, part_of, prefixed
+from swarm_chain.reference.train import adam_step, pinned
 
-_TABLES = ("embed", "position")  # looked up, not multiplied
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Arrays = dict[str, NDArray[Any]]
 
 
-class ReferenceModule(nn.Module):
-    """A model with given parameters; matrices are Linear modules in `linears`, tables parameters of this module.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """Steps of a segment: their numbers from 0, the learning rate in millionths, what randomness is drawn from."""
+
+    steps: range
+    rate_micro: int
+    seed: int
+
+
+def course_of(segment: int, segment_steps: int, rate_micro: int, seed: int) -> Course:
+    """The course of a segment."""
+    first = segment * segment_steps
+    return Course(steps=range(first, first + segment_steps), rate_micro=rate_micro, seed=seed)
+
+
+def train_steps(
+    course: Course, parameters: "Mapping[str, Tensor]", moments: Tensors, loss_of: "Callable[[int], Tensor]"
+) -> tuple[Arrays, int]:
+    """Take steps of Adam; the parameters change in place.
 
     Args:
-        spec: the run that trained it.
-        flat: (p,) float32.
+        course: which steps.
+        parameters: float32, by name; each wants a gradient.
+        moments: "first.*" and "second.*" for every parameter; none at all: zeros.
+        loss_of: () float32, loss of the batch of a number.
+
+    Returns:
+        The moments after them, and the loss of the last step in millionths.
+
+    Raises:
+        InvalidInputError: the loss is no finite number, or does not depend on any parameter.
     """
+    import torch
 
-    def __init__(self, spec: TrainSpec, flat: Tensor) -> None:
-        super().__init__()
-        self._spec = spec
-        self.linears = nn.ModuleDict()
-        shapes = parameter_shapes(spec)
-        sizes = [torch.Size(shape).numel() for _, shape in shapes]
-        for (name, shape), part in zip(shapes, torch.split(flat, sizes), strict=True):
-            if name in _TABLES:
-                self.register_parameter(name, nn.Parameter(part.reshape(shape).clone(), requires_grad=False))
-            else:
-                self.linears[name] = _linear(part.reshape(shape))
-
-    def matrices(self) -> Iterator[tuple[str, nn.Linear]]:
-        """The Linear modules by the names of their parameters."""
-        for name, linear in self.linears.items():
-            yield name, cast(nn.Linear, linear)
-
-    def tables(self) -> Iterator[tuple[str, Tensor]]:
-        """What is looked up, by name."""
-        for name in _TABLES:
-            if hasattr(self, name):
-                yield name, cast(Tensor, getattr(self, name)).detach()
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits of (b, context) int64 tokens: (r, vocabulary) float32, rows as `models.predict` orders them."""
-        x = cast(Tensor, self.embed)[tokens]  # (b, context, width)
-        return self._mlp(x.flatten(1)) if self._spec.model == "mlp" else self._transformer(x)
-
-    def _mlp(self, x: Tensor) -> Tensor:
-        for layer in range(self._spec.layers):
-            x = self._times(x, f"hidden{layer}").relu()  # (b, width)
-        return self._times(x, "head")
-
-    def _transformer(self, x: Tensor) -> Tensor:
-        x = x + cast(Tensor, self.position)
-        for layer in range(self._spec.layers):
-            x = x + self._times(self._attention(self._times(_normed(x), f"qkv{layer}")), f"out{layer}")
-            x = x + self._times(self._times(_normed(x), f"up{layer}").relu(), f"down{layer}")
-        return self._times(_normed(x), "head").flatten(0, 1)
-
-    def _attention(self, qkv: Tensor) -> Tensor:
-        heads = self._spec.heads
-        batch, context, width = qkv.shape[0], qkv.shape[1], qkv.shape[2] // 3
-        parts = qkv.view(batch, context, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
-        query, key, value = parts.unbind(0)  # (b, heads, context, width / heads) each
-        weight = query @ key.transpose(-1, -2) / sqrt(width // heads)  # (b, heads, context, context)
-        future = weight.new_ones(context, context).triu(1).bool()
-        mixed = weight.masked_fill(future, float("-inf")).softmax(-1) @ value
-        return mixed.transpose(1, 2).reshape(batch, context, width)
-
-    def _times(self, x: Tensor, name: str) -> Tensor:
-        return cast(Tensor, self.linears[name](x))
+    first, second = _moments(parameters, moments, "first"), _moments(parameters, moments, "second")
+    loss = torch.zeros(())
+    for step in course.steps:
+        torch.manual_seed(_step_seed(course.seed, step))
+        loss = loss_of(step)
+        gradients = _gradients(loss, list(parameters.values()))
+        with torch.no_grad():
+            for (name, parameter), gradient in zip(parameters.items(), gradients, strict=True):
+                state = (parameter, first[name], second[name])
+                value, first[name], second[name] = adam_step(course.rate_micro, state, gradient, step + 1)
+                parameter.copy_(value)
+    after = {**prefixed("first", arrays_of(first)), **prefixed("second", arrays_of(second))}
+    return after, micro(loss.item())
 
 
-def _linear(matrix: Tensor) -> nn.Linear:
-    linear = nn.Linear(matrix.shape[0], matrix.shape[1], bias=False)
-    linear.weight = nn.Parameter(matrix.t().contiguous(), requires_grad=False)  # (out, in)
-    return linear
+def arrays_of(tensors: "Mapping[str, Tensor]") -> Arrays:
+    """Copies of tensors as arrays."""
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
 
 
-def _normed(x: Tensor) -> Tensor:
-    return x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt()
+def set_tensors(tensors: "Mapping[str, Tensor]", values: Tensors) -> None:
+    """Writes arrays into the tensors of their names.
+
+    Raises:
+        InvalidInputError: other names, shapes or types.
+    """
+    import torch
+
+    if tensors.keys() != values.keys():
+        raise _other(sorted(tensors.keys() ^ values.keys())[0])
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            value = torch.from_numpy(values[name])
+            if value.shape != tensor.shape or value.dtype != tensor.dtype:
+                raise _other(name)
+            tensor.copy_(value)
+
+
+@contextmanager
+def repeatable(seed: int) -> Iterator[None]:
+    """Sets what decides bits and belongs to the process, torch's random numbers too, and puts it back."""
+    import torch
+
+    with pinned(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def _moments(parameters: "Mapping[str, Tensor]", moments: Tensors, which: str) -> "dict[str, Tensor]":
+    import torch
+
+    zeros = {name: torch.zeros_like(parameter, requires_grad=False) for name, parameter in parameters.items()}
+    if moments:
+        set_tensors(zeros, part_of(moments, which))
+    return zeros
+
+
+def _gradients(loss: Any, parameters: "list[Tensor]") -> "list[Tensor]":
+    import torch
+
+    if loss.dim() or not loss.requires_grad:
+        raise InvalidInputError("the loss is no scalar that depends on the module", code="invalid_loss")
+    found: Sequence[Any] = torch.autograd.grad(loss, parameters, allow_unused=True)
+    return [
+        torch.zeros_like(parameter) if gradient is None else gradient
+        for parameter, gradient in zip(parameters, found, strict=True)
+    ]
+
+
+def _step_seed(seed: int, step: int) -> int:
+    return int.from_bytes(keccak(words(keccak(b"swarm.train.step.v1"), seed, step))[:8], "big") >> 1
+
+
+def _other(name: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"tensor {name!r} is not that of this module", fix="hand in what the program wrote", code="invalid_checkpoint"
+    )
+
+
+def require_float32(parameters: "Mapping[str, Tensor]") -> None:
+    """Refuses what Adam and the contents have no place for.
+
+    Raises:
+        InvalidInputError: there is no parameter, or one of another type.
+    """
+    import torch
+
+    if {parameter.dtype for parameter in parameters.values()} != {torch.float32}:
+        raise InvalidInputError(
+            "a module needs parameters, all of them float32", fix="build it in torch.float32", code="invalid_module"
+        )

@@ -82,23 +82,6 @@ def prefixed(prefix: str, tensors: Tensors) -> dict[str, NDArray[Any]]:
     return {f"{prefix}.{name}": array for name, array in tensors.items()}
 
 
-def require_shapes(tensors: Tensors, wanted: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that tensors are exactly those wanted, float32 and finite.
-
-    Raises:
-        InvalidInputError: names the first that is missing, unknown or of another shape or type.
-    """
-    if tensors.keys() != wanted.keys():
-        other = sorted(tensors.keys() ^ wanted.keys())[0]
-        raise _invalid(f"tensor {other!r} is {'missing' if other in wanted else 'unknown'}")
-    for name, shape in wanted.items():
-        array = tensors[name]
-        if array.shape != shape or array.dtype != np.float32:
-            raise _invalid(f"tensor {name!r} is {array.dtype} {array.shape}, not float32 {shape}")
-        if not np.isfinite(array).all():
-            raise _invalid(f"tensor {name!r} holds numbers that are not finite")
-
-
 def _dumped(name: str, array: NDArray[Any]) -> bytes:
     little = array.dtype.newbyteorder("<").str
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_BYTES:

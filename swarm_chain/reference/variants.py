@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.utils import prune
 
 from swarm_chain.reference.data import held_out_batch
-from swarm_chain.reference.modules import ReferenceModule
+from swarm_chain.reference.reference_module import ReferenceModule
 from swarm_chain.reference.spec import MAX_TOKENS_PER_STEP, TrainSpec
 from swarm_chain.reference.torchao_quiet import quantisation
 from swarm_chain.reference.train import Metrics

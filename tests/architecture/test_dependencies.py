@@ -17,7 +17,7 @@ from tests.architecture.tree import PACKAGES, ROOT, Module, modules
 # a member imports Ray only where a cluster is configured, and names the extra that brings it if it is missing.
 EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node", "jobs"), "gateway": ("gateway",)}
 BROUGHT_BY_OTHERS = {
-    "swarm_chain/reference/": ("torch", "triton", "optuna", "safetensors", "torchao"),
+    "swarm_chain/reference/": ("torch", "triton", "optuna", "safetensors", "torchao", "peft", "transformers"),
     "oracle/pipeline/ray_compute.py": ("ray",),
 }
 

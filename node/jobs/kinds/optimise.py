@@ -131,7 +131,7 @@ def _latencies(program: OptimiseProgram, order: VariantOrder) -> tuple[int, int]
     import torch
 
     from swarm_chain.reference.checkpoint import parse_checkpoint
-    from swarm_chain.reference.modules import ReferenceModule
+    from swarm_chain.reference.reference_module import ReferenceModule
     from swarm_chain.reference.variants import held_out, make_variant
 
     flat = torch.from_numpy(parse_checkpoint(program.train, program.model(order.source)).state[0].copy())

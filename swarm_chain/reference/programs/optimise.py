@@ -148,7 +148,7 @@ def _check_groups(train: TrainSpec, variants: tuple[Variant, ...]) -> None:
 def _optimised(train: TrainSpec, checkpoint: bytes, variant: Variant) -> bytes:
     import torch
 
-    from swarm_chain.reference.modules import ReferenceModule
+    from swarm_chain.reference.reference_module import ReferenceModule
     from swarm_chain.reference.variants import make_variant, measured, stored
 
     with single_threaded():

@@ -11,6 +11,8 @@ from swarm_chain.reference.programs.base import Inputs, Program, ProgramEntry
 # Where a program's ProgramEntry is, as "module:name"; loaded when asked for.
 PROGRAMS: Mapping[str, str] = MappingProxyType(
     {
+        "swarm-finetune/1": "swarm_chain.reference.programs.finetune:ENTRY",
+        "swarm-train-code/1": "swarm_chain.reference.programs.train_code:ENTRY",
         "swarm-train/1": "swarm_chain.reference.programs.train:ENTRY",
         "swarm-train/2": "swarm_chain.reference.programs.train_parallel:ENTRY",
         "swarm-tune/1": "swarm_chain.reference.programs.tune:ENTRY",

@@ -16,7 +16,7 @@ from swarm_chain.core.encoding import canonical_json
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.reference.checkpoint import dump_checkpoint, parse_checkpoint
 from swarm_chain.reference.models import predict
-from swarm_chain.reference.modules import ReferenceModule
+from swarm_chain.reference.reference_module import ReferenceModule
 from swarm_chain.reference.variant_kinds import Int4, Int8, Prune
 from swarm_chain.reference.variants import held_out, make_variant, stored
 from tests.optimise_world import TRAIN, contents_of, optimise_program
