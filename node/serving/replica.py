@@ -36,11 +36,15 @@ class TokenReplica:
         most, batch_ms = batching.max_batch_size, batching.batch_ms
         self._pace = None if batch_ms is None else BatchPace(most=most, batch_ms=batch_ms)
         self._lid = most if batch_ms is None else 1
+        # Ray forms the next batch while one is decoded, of whoever comes first: shut, it has to wait for all of them.
+        self._door = asyncio.Event()
+        self._door.set()
         self._decode.set_max_batch_size(self._lid)
         self._decode.set_batch_wait_timeout_s(batching.wait_ms / 1000)
 
     async def __call__(self, request: TokenRequest) -> AsyncIterator[list[int]]:
         """Tokens of a request: the first one, then chunks."""
+        await self._door.wait()
         chunk: list[int] = []
         told = 0
         async for token in self._decode(request):
@@ -62,10 +66,15 @@ class TokenReplica:
     @_batched
     async def _decode(self, requests: list[TokenRequest]) -> AsyncIterator[list[int | type[StopIteration]]]:
         started = time.monotonic_ns()
-        for tokens in batched_tokens(requests, [self._model(one.model) for one in requests]):
-            yield [StopIteration if token is None else token for token in tokens]
-            await asyncio.sleep(0)  # lets the tokens out before the next ones are made
-        self._adapt(len(requests), (time.monotonic_ns() - started) // 1_000_000)
+        if self._pace is not None:
+            self._door.clear()
+        try:
+            for tokens in batched_tokens(requests, [self._model(one.model) for one in requests]):
+                yield [StopIteration if token is None else token for token in tokens]
+                await asyncio.sleep(0)  # lets the tokens out before the next ones are made
+        finally:
+            self._adapt(len(requests), (time.monotonic_ns() - started) // 1_000_000)
+            self._door.set()
 
     def _adapt(self, taken: int, took_ms: int) -> None:
         if self._pace is not None:

@@ -35,7 +35,7 @@ from swarm_chain.reference.programs.serve import (
 from swarm_chain.reference.programs.tokens import seed_hash
 
 CURRENT = "swarm"  # the name that always means the version served last
-BATCHING = Batching(max_batch_size=64, wait_ms=0, batch_ms=500)
+BATCHING = Batching(max_batch_size=64, wait_ms=2, batch_ms=500)
 ONGOING = 16  # requests a replica has under way before Ray Serve starts another
 LOOK_EVERY_S = 0.1
 
