@@ -18,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo devnet test test-contracts test-python soak audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo examples devnet test test-contracts test-python soak audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ install: $(PY_STAMP) $(NODE_STAMP) ## virtual environment, Python packages, Node
 
 demo: install ## run the whole life of the network once, on a real chain, and write build/demo.json
 	$(PY) -m tests.e2e.story
+
+examples: install ## every kind of job through escrow, gateway, three nodes, judgement and payment; a table at the end
+	$(PY) -m tests.e2e.examples
 
 devnet: install ## start a local chain with everything deployed, for playing
 	$(VENV)/bin/swarm dev up
@@ -43,7 +46,7 @@ test-python: install ## every Python test
 	$(PY) -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 soak: install ## fifteen minutes of faults: a committee of seven killed at random; the last line has the figures
-	$(PY) -m pytest -m long tests/integration
+	$(PY) -m pytest -m long tests
 	$(PY) -m tests.soak
 
 audit: install alerts $(AUDIT_STAMPS) ## slither, Halmos, coverage and mutation of the contracts, one table

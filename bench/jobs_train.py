@@ -19,7 +19,7 @@ from _report import Result, print_report, seconds_of, typical_ratio
 
 from node.jobs.folder import JobFolder
 from node.jobs.work import JobOrder, run_job
-from swarm_chain.core.checkpoints import DRAWN_SEGMENTS
+from swarm_chain.core.checkpoints import drawn_count
 from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.reference.programs.base import inputs_of
 from swarm_chain.reference.programs.registry import open_program
@@ -90,10 +90,11 @@ def run_ours(spec: JobSpec, folder: Path) -> None:
 def replay_seconds(program: TrainParallelProgram, folder: JobFolder, rounds: int) -> list[float]:
     """What a judge needs for the drawn segments of a job."""
     times = []
+    draws = drawn_count(program.units)
     for number in range(rounds):
         started = perf_counter()
-        for drawn in range(DRAWN_SEGMENTS):
-            at = (number + drawn * program.units // DRAWN_SEGMENTS) % program.units
+        for drawn in range(draws):
+            at = (number + drawn * program.units // draws) % program.units
             source = folder.kept(at)
             assert source is not None
             assert program.compute(at, source) == folder.kept(at + 1), "an honest segment does not replay"

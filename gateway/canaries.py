@@ -20,7 +20,7 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.core.units import Hash32, JobId
 from swarm_chain.reference.programs.base import Inputs
-from swarm_chain.reference.programs.registry import open_program
+from swarm_chain.reference.programs.sandboxed import compute_unit, first_content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,17 +63,19 @@ def draw_canaries(secret: Hash32, job_id: JobId, root: Hash32, count: int, units
 
 
 def find_fault(ask: CanaryAsk) -> str:
-    """Computes what is asked, in whatever process it is called in; what is wrong first, empty if all holds.
+    """Computes what is asked, in whatever process it is called in, customers' code in a sandbox; what is wrong first, empty
+    if all holds.
 
     Raises:
         UnavailableError: this machine is of another kind than the one that made the sources.
     """
     try:
-        program = open_program(parse_job_spec(json.loads(ask.document)), files_as_inputs(ask.inputs))
-        if content_hash(program.first()) != ask.first:
+        spec = parse_job_spec(json.loads(ask.document))
+        inputs = {content: path.read_bytes() for content, path in ask.inputs.items()}
+        if content_hash(first_content(spec, inputs)) != ask.first:
             return "content 0 is not what spec and inputs give"
         for one in ask.canaries:
-            if content_hash(program.compute(one.unit, one.source.read_bytes())) != one.expected:
+            if content_hash(compute_unit(spec, inputs, one.unit, one.source.read_bytes())) != one.expected:
                 return f"unit {one.unit} gives another content than the one handed in"
     except InvalidInputError as error:
         return f"a unit that the receipt calls done fails: {error.message}"

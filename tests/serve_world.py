@@ -66,7 +66,7 @@ LOG = (entry(FIRST, [1, 2], 5), entry(SECOND, [3], 2), entry(FIRST, [9, 8, 7], 0
 
 
 def _answers(edit: Callable[[Answered], Sequence[int]]) -> bytes:
-    return dump_log([replace(one, answer=tuple(edit(one))) for one in LOG])
+    return dump_log(0, [replace(one, answer=tuple(edit(one))) for one in LOG])
 
 
 def _smaller(one: Answered) -> tuple[int, ...]:
@@ -81,9 +81,9 @@ CHEATERS: Mapping[str, Callable[[], bytes]] = {
     "the version before": lambda: _answers(lambda one: given(FIRST, one.request.prompt, one.request.max_tokens)),
     "an answer cut short": lambda: _answers(lambda one: one.answer[:-1]),
     "a token too many": lambda: _answers(lambda one: (*one.answer, 0)),
-    "one answer changed": lambda: dump_log([replace(LOG[0], answer=(*LOG[0].answer[:-1], 63)), *LOG[1:]]),
+    "one answer changed": lambda: dump_log(0, [replace(LOG[0], answer=(*LOG[0].answer[:-1], 63)), *LOG[1:]]),
     "answers swapped": lambda: dump_log(
-        [replace(LOG[0], answer=LOG[3].answer), *LOG[1:3], replace(LOG[3], answer=LOG[0].answer)]
+        0, [replace(LOG[0], answer=LOG[3].answer), *LOG[1:3], replace(LOG[3], answer=LOG[0].answer)]
     ),
-    "another spelling of the same": lambda: dump_log(LOG).replace(b",", b", "),
+    "another spelling of the same": lambda: dump_log(0, LOG).replace(b",", b", "),
 }

@@ -7,19 +7,14 @@ member --(spec, unit, source)--> worker with torch
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, Final
+from typing import Final
 
 from oracle.pipeline.worker import WorkerProcess
 from swarm_chain.core.checkpoints import content_hash
-from swarm_chain.core.errors import UnavailableError
-from swarm_chain.core.jobs import JobSpec, parse_job_spec
+from swarm_chain.core.jobs import parse_job_spec
 from swarm_chain.core.units import Hash32
-from swarm_chain.reference.programs.base import inputs_of
-from swarm_chain.reference.programs.registry import open_program
+from swarm_chain.reference.programs import sandboxed
 
-SANDBOXED: Final = "swarm_chain.reference.programs.sandboxed"  # loaded where a spec has code
 ANSWER_WITHIN_S: Final = 10  # beyond the time customer's code has, for the sandbox to end it and say so
 
 
@@ -69,20 +64,10 @@ def compute_unit(ask: UnitAsk) -> Hash32:
         UnavailableError: this machine is of another kind than the one that made the source, or cannot wall off code.
     """
     spec = parse_job_spec(json.loads(ask.spec))
-    if spec.code:
-        return content_hash(_sandboxed(spec, ask))
-    program = open_program(spec, inputs_of(ask.inputs))
-    return content_hash(program.first() if ask.unit is None else program.compute(ask.unit, ask.source))
-
-
-def _sandboxed(spec: JobSpec, ask: UnitAsk) -> bytes:
-    if find_spec(SANDBOXED) is None:
-        raise UnavailableError("this build has no sandbox for customer's code", code="no_sandbox")
-    sandboxed: Any = import_module(SANDBOXED)
     limits = sandboxed.unit_limits(spec, ask.seconds)
     if ask.unit is None:
-        return bytes(sandboxed.first_content(spec, ask.inputs, limits))
-    return bytes(sandboxed.compute_unit(spec, ask.inputs, ask.unit, ask.source, limits))
+        return content_hash(sandboxed.first_content(spec, ask.inputs, limits))
+    return content_hash(sandboxed.compute_unit(spec, ask.inputs, ask.unit, ask.source, limits))
 
 
 class ReplayProcess:

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ def tell(folder: Path, files: Sequence[Path], console: Console) -> list[Done]:
         _open_for_work(world, say)
         jobs = {file: _submit(world, file, say) for file in files}
         for file, job_id in jobs.items():
-            found = world.wait_for(f"the verdict on {file.name}", lambda job=job_id: _verdict(world, job))
-            say(f"{file.name}: {found['verdict']} ({found['reason'] or 'drawn units ' + str(found['drawnSegments'])})")
+            found = world.wait_for(f"the verdict on {file.name}", partial(_verdict, world, job_id))
+            say(f"{file.name}: {found['verdict']} ({found['reason'] or 'drawn units ' + str(found['drawnUnits'])})")
         _settle(world, list(jobs.values()), say)
         return [_done(world, file, job_id) for file, job_id in jobs.items()]
 
@@ -111,7 +112,7 @@ def _done(world: World, file: Path, job_id: int) -> Done:
         run_ms=(receipt["finishedAt"] - receipt["startedAt"]) * 1000,
         device_ms=receipt["deviceSeconds"] * 1000,
         judged=str(shown["verdict"]),
-        paid_wei=sum(one.args["toProvider"] + one.args["toOracle"] + one.args["burned"] for one in paid),
+        paid_wei=sum(int(str(one.args[name])) for one in paid for name in ("toProvider", "toOracle", "burned")),
     )
 
 

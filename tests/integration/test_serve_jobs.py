@@ -155,7 +155,7 @@ def _assert_judged(spec: JobSpec, folder: Path, sizes: list[int]) -> None:
     hashes = [judge.compute(UnitAsk(spec=posted, unit=unit, source=contents[unit + 1])) for unit in range(len(sizes))]
     judge.close()
 
-    assert [len(parse_log(content)) for content in contents[1:]] == sizes
+    assert [len(parse_log(content).log) for content in contents[1:]] == sizes
     assert hashes == JobFolder(path=folder).hashes(len(contents))[1:]
 
 

@@ -7,7 +7,6 @@ units --from_items--> streaming --map_batches, k actors--> (unit, content | erro
 import time
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from importlib import import_module
 from typing import Any, cast
 
 import numpy as np
@@ -18,8 +17,7 @@ from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.core.units import Hash32
 from swarm_chain.reference.programs.base import inputs_of
 from swarm_chain.reference.programs.batch import BatchProgram, LineRows, open_batch, require_rows
-
-SANDBOXED = "swarm_chain.reference.programs.sandboxed"  # computes a unit of a customer's code behind its walls
+from swarm_chain.reference.programs.sandboxed import compute_unit
 
 
 class UnitActor:
@@ -53,7 +51,7 @@ class UnitActor:
         if self._spec.code:
             blobs = {content: bytes(view) for content, view in self._shared.items()}
             first = open_batch(self._spec, inputs_of(blobs)).first()
-            return bytes(import_module(SANDBOXED).compute_unit(self._spec, blobs, unit, first))
+            return compute_unit(self._spec, blobs, unit, first)
         if self._program is None:
             self._program = _opened(self._spec, self._shared)
         return self._program.compute(unit, self._program.first())

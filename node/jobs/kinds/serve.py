@@ -99,7 +99,7 @@ class Book:
         """Writes what is left, if anything; the time since the last content counts for it."""
         if not self.log:
             return
-        self.folder.keep(self.unit + 1, dump_log(self.log))
+        self.folder.keep(self.unit + 1, dump_log(self.unit, self.log))
         self.folder.add_time((time.monotonic_ns() - self.began) // 1_000_000)
         self.folder.say(f"unit {self.unit + 1}: {len(self.log)} requests answered")
         self.unit, self.log, self.began = self.unit + 1, [], time.monotonic_ns()
@@ -124,7 +124,7 @@ def run_serve(work: Work) -> None:
         _serve(work, program.work, len(logs))
     for unit in range(program.units):
         if folder.kept(unit + 1) is None:
-            folder.keep(unit + 1, dump_log(()))
+            folder.keep(unit + 1, dump_log(unit, ()))
 
 
 def _kept_logs(program: ServeProgram, folder: JobFolder) -> list[tuple[Answered, ...]]:
@@ -133,7 +133,7 @@ def _kept_logs(program: ServeProgram, folder: JobFolder) -> list[tuple[Answered,
         content = folder.kept(unit + 1)
         if content is None:
             break
-        logs.append(parse_log(content))
+        logs.append(parse_log(content).log)
     return logs
 
 

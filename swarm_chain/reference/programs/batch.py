@@ -6,7 +6,6 @@ rows: drawn from a seed, or lines of an input  --unit i: rows [i·r, (i + 1)·r)
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Final
 
@@ -18,6 +17,7 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.jobs import STRICT, JobSpec, invalid_spec, parse_part
 from swarm_chain.core.serving import MAX_CONTEXT
 from swarm_chain.reference.programs.base import Inputs, ProgramEntry
+from swarm_chain.reference.programs.hooks import load_hooks
 from swarm_chain.reference.programs.tokens import (
     DrawnRows,
     ModelWork,
@@ -30,7 +30,6 @@ from swarm_chain.reference.tokenmodel import answers
 
 PROGRAM: Final = "swarm-batch/1"
 MAX_ROWS_PER_UNIT: Final = 65_536
-HOOKS: Final = "swarm_chain.reference.programs.hooks"  # loaded only where a sandbox has been entered
 _PROMPT = TypeAdapter(
     Annotated[list[Annotated[int, Field(strict=True, ge=0)]], Field(min_length=1, max_length=MAX_CONTEXT)]
 )
@@ -226,7 +225,7 @@ def _generated(model: GeneratedTokens, rows: Sequence[Any]) -> Sequence[Any]:
 
 
 def _predicted(spec: JobSpec, rows: list[Any]) -> Sequence[Any]:
-    hooks = import_module(HOOKS).load_hooks(spec.code)  # which refuses outside a sandbox
+    hooks = load_hooks(spec.code)  # which refuses outside a sandbox
     for name in ("load", "predict"):
         if not callable(getattr(hooks, name, None)):
             raise _bad_code(f"the code has no function {name}")

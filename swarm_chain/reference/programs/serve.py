@@ -107,7 +107,17 @@ class Answered:
         return Answered(route=route, request=Asked(model=model, prompt=prompt, max_tokens=max_tokens), answer=answer)
 
 
-_LOG: Final = TypeAdapter(tuple[Answered, ...])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedLog:
+    """What a unit answered. It names its unit, so that no log counts twice."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT
+
+    unit: int
+    log: tuple[Answered, ...]
+
+
+_LOG: Final = TypeAdapter(ServedLog)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,25 +144,29 @@ class ServeProgram:
         """The log of a unit with the answers this machine gives.
 
         Raises:
-            InvalidInputError: it is no log, too long, or names a version that is none or fails its known answers.
+            InvalidInputError: it is no log of this unit, too long, or names a version that is none or fails its known
+                answers.
         """
-        asked = parse_log(source)
+        stated = parse_log(source)
+        if stated.unit != unit:
+            raise _bad_log(f"it is that of unit {stated.unit}, not of unit {unit}", "log each request once")
+        asked = stated.log
         if len(asked) > min(self.work.requests_per_unit, self.work.requests - unit * self.work.requests_per_unit):
             raise _bad_log("it has more requests than the unit", "cut it")
         for entry in asked:
             _check(self.work, entry)
         served = {entry.request.model for entry in asked}
         found = [answer for name in sorted(served) for answer in _answered(self.work, name, asked)]
-        return dump_log([entry for _, entry in sorted(found, key=lambda pair: pair[0])])
+        return dump_log(unit, [entry for _, entry in sorted(found, key=lambda pair: pair[0])])
 
 
-def dump_log(entries: Sequence[Answered]) -> bytes:
-    """Content of a unit: canonical JSON of [{route, request, answer}]."""
-    return canonical_json(_LOG.dump_python(tuple(entries), mode="json"))
+def dump_log(unit: int, entries: Sequence[Answered]) -> bytes:
+    """Content of a unit: canonical JSON of {unit, log: [{route, request, answer}]}."""
+    return canonical_json(_LOG.dump_python(ServedLog(unit=unit, log=tuple(entries)), mode="json"))
 
 
-def parse_log(content: bytes) -> tuple[Answered, ...]:
-    """Entries of a content.
+def parse_log(content: bytes) -> ServedLog:
+    """What a content states.
 
     Raises:
         InvalidInputError: it is no log.
@@ -160,7 +174,7 @@ def parse_log(content: bytes) -> tuple[Answered, ...]:
     try:
         return _LOG.validate_json(content)
     except ValidationError as error:
-        raise _bad_log(error.errors()[0]["msg"], "give [{route, request, answer}]") from error
+        raise _bad_log(error.errors()[0]["msg"], "give {unit, log: [{route, request, answer}]}") from error
 
 
 @lru_cache(maxsize=MAX_VERSIONS)

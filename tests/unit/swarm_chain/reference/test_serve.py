@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[4] / "examples"
 
 
 def test_log_when_honest_then_a_judge_makes_the_same_bytes_from_it_fifty_times() -> None:
-    content = dump_log(LOG)
+    content = dump_log(0, LOG)
     for turn in range(50):
         if turn % 10 == 0:
             model_of.cache_clear()
@@ -31,7 +31,7 @@ def test_unit_when_nobody_asked_then_empty_and_right() -> None:
     program = program_of(serve_spec())
 
     assert (program.units, program.source(2)) == (3, 3)
-    assert program.compute(2, dump_log(())) == b"[]"
+    assert program.compute(2, dump_log(2, ())) == b'{"log":[],"unit":2}'
 
 
 @pytest.mark.parametrize("name", CHEATERS)
@@ -45,12 +45,13 @@ def test_cheater_when_its_log_is_drawn_then_another_content(name: str) -> None:
     ("log", "message"),
     [
         (b"nothing", "Invalid JSON"),
-        (b"{}", "valid array"),
-        (dump_log(LOG[:1] * 5), "more requests than the unit"),
-        (dump_log([entry(9, [1], 1)]), "no version"),
-        (dump_log([entry(FIRST, [1] * 60, 5)]), "longer than the context"),
-        (dump_log([Answered.of(LOG[0].request.model, (64,), 1, (1,))]), "a token that does not exist"),
-        (dump_log([replace(LOG[2], route="/v1/completions")]), "an embedding adds no tokens"),
+        (b"{}", "Field required"),
+        (dump_log(1, LOG), "that of unit 1, not of unit 0"),
+        (dump_log(0, LOG[:1] * 5), "more requests than the unit"),
+        (dump_log(0, [entry(9, [1], 1)]), "no version"),
+        (dump_log(0, [entry(FIRST, [1] * 60, 5)]), "longer than the context"),
+        (dump_log(0, [Answered.of(LOG[0].request.model, (64,), 1, (1,))]), "a token that does not exist"),
+        (dump_log(0, [replace(LOG[2], route="/v1/completions")]), "an embedding adds no tokens"),
     ],
 )
 def test_log_when_it_states_what_could_not_be_asked_then_refused(log: bytes, message: str) -> None:
@@ -60,15 +61,15 @@ def test_log_when_it_states_what_could_not_be_asked_then_refused(log: bytes, mes
 
 def test_log_when_longer_than_what_the_last_unit_may_hold_then_refused() -> None:
     with pytest.raises(InvalidInputError, match="more requests"):
-        program_of(serve_spec()).compute(2, dump_log(LOG[:3]))
+        program_of(serve_spec()).compute(2, dump_log(2, LOG[:3]))
 
 
 def test_version_when_its_known_answers_fail_then_its_answers_do_not_count() -> None:
     spec = serve_spec({"versions": [version(FIRST), version(SECOND, after=4, answer=WRONG)]})
     with pytest.raises(InvalidInputError, match="no version"):
-        program_of(spec).compute(0, dump_log(LOG))
+        program_of(spec).compute(0, dump_log(0, LOG))
 
-    assert program_of(spec).compute(0, dump_log(LOG[:1])) == dump_log(LOG[:1])
+    assert program_of(spec).compute(0, dump_log(0, LOG[:1])) == dump_log(0, LOG[:1])
 
 
 @pytest.mark.parametrize(
