@@ -19,6 +19,8 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from node.jobs.work import JobOrder, brings_workers, run_job
+from swarm_chain.client.spec_files import read_spec_file
 from swarm_chain.core.kinds import JobState
 from tests.e2e import acts
 from tests.e2e.world import SWARM, World, open_world
@@ -30,26 +32,33 @@ BPS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What came of an example: times in ms of chain and devices, judgement, pay."""
+class Ran:
+    """An example that a node completed: from the command's end to completion on chain, and the same on bare Ray; ms."""
 
-    name: str
-    kind: str
-    program: str
+    file: Path
     job_id: int
     run_ms: int
-    device_ms: int
-    judged: str
-    paid_wei: int
+    bare_ms: int
 
     @property
     def overhead_bps(self) -> int:
-        """Time between acceptance and completion that no device worked, over the time devices worked."""
-        return max(self.run_ms - self.device_ms, 0) * BPS // max(self.device_ms, 1)
+        """Time beyond that on bare Ray, over it: assignment, acceptance, uploads, canaries and receipt."""
+        return (self.run_ms - self.bare_ms) * BPS // max(self.bare_ms, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What came of an example."""
+
+    ran: Ran
+    kind: str
+    program: str
+    judged: str
+    paid_wei: int
 
 
 def tell(folder: Path, files: Sequence[Path], console: Console) -> list[Done]:
-    """Plays all examples in a fresh folder."""
+    """Plays examples in a fresh folder, one after the other, since they share one machine."""
     started = time.monotonic()
 
     def say(text: str) -> None:
@@ -59,12 +68,13 @@ def tell(folder: Path, files: Sequence[Path], console: Console) -> list[Done]:
     say("a chain starts and every contract is deployed")
     with open_world(folder) as world:
         _open_for_work(world, say)
-        jobs = {file: _submit(world, file, say) for file in files}
-        for file, job_id in jobs.items():
-            found = world.wait_for(f"the verdict on {file.name}", partial(_verdict, world, job_id))
-            say(f"{file.name}: {found['verdict']} ({found['reason'] or 'drawn units ' + str(found['drawnUnits'])})")
-        _settle(world, list(jobs.values()), say)
-        return [_done(world, file, job_id) for file, job_id in jobs.items()]
+        ran = [_run(world, file, say) for file in files]
+        for one in ran:
+            found = world.wait_for(f"the verdict on {one.file.name}", partial(_verdict, world, one.job_id))
+            why = found["reason"] or f"units {found['drawnUnits']} computed again"
+            say(f"{one.file.name}: {found['verdict']} ({why})")
+        _settle(world, [one.job_id for one in ran], say)
+        return [_done(world, one) for one in ran]
 
 
 def _open_for_work(world: World, say: acts.Say) -> None:
@@ -79,10 +89,37 @@ def _open_for_work(world: World, say: acts.Say) -> None:
     world.wait_for("three nodes at the gateway", lambda: len(world.gateway("/v1/nodes")) == len(NODES))
 
 
-def _submit(world: World, file: Path, say: acts.Say) -> int:
+def _run(world: World, file: Path, say: acts.Say) -> Ran:
+    """Dave submits a job and waits until a node has completed it; then it runs once more without the network."""
     done = world.swarm("job", "submit", str(file), "--max-cost", MAX_COST_SWM, account=acts.CUSTOMER)
-    say(f"dave submits {file.name} as job {done['jobId']}: {int(done['budgetWei']) / 10**18:.4f} SWM in escrow")
-    return int(done["jobId"])
+    job_id, started = int(done["jobId"]), time.monotonic()
+    world.wait_for(f"{file.name} to be completed", partial(_is_completed, world, job_id))
+    run_ms = int((time.monotonic() - started) * 1000)
+    bare_ms = _bare_ms(world, file)
+    say(f"{file.name}: job {job_id} completed in {run_ms / 1000:.1f} s, on bare Ray in {bare_ms / 1000:.1f} s")
+    return Ran(file=file, job_id=job_id, run_ms=run_ms, bare_ms=bare_ms)
+
+
+def _is_completed(world: World, job_id: int) -> bool:
+    return bool(world.view("JobEscrow", "job", job_id)["state"] >= JobState.COMPLETED)
+
+
+def _bare_ms(world: World, file: Path) -> int:
+    """The same job as a task of the same Ray, with no chain, gateway or oracle about it; ms.
+
+    Raises:
+        RuntimeError: it fails.
+    """
+    import ray
+
+    spec, folder = read_spec_file(file), world.folder / "bare" / file.stem
+    inputs = {one.content_hash: one.read() for one in spec.inputs}
+    order = JobOrder(document=spec.spec.document(), folder=str(folder.absolute()), inputs=inputs)
+    started = time.monotonic()
+    result = ray.get(ray.remote(run_job).options(num_cpus=0 if brings_workers(spec.spec) else 1).remote(order))
+    if result.exit_code:
+        raise RuntimeError(f"{file.name} failed on bare Ray: {result.reason}")
+    return int((time.monotonic() - started) * 1000)
 
 
 def _verdict(world: World, job_id: int) -> dict[str, Any] | None:
@@ -99,19 +136,14 @@ def _settle(world: World, jobs: Sequence[int], say: acts.Say) -> None:
     world.wait_for("the escrow", lambda: all(world.view("JobEscrow", "job", job)["state"] in over for job in jobs))
 
 
-def _done(world: World, file: Path, job_id: int) -> Done:
-    spec = yaml.safe_load(file.read_text(encoding="utf-8"))
-    paid = world.events("JobEscrow", "JobPaid", jobId=job_id)
-    shown = world.oracle(f"/v1/jobs/{job_id}")
-    receipt = shown["receipt"]
+def _done(world: World, ran: Ran) -> Done:
+    spec = yaml.safe_load(ran.file.read_text(encoding="utf-8"))
+    paid = world.events("JobEscrow", "JobPaid", jobId=ran.job_id)
     return Done(
-        name=file.name,
+        ran=ran,
         kind=spec["kind"],
         program=spec["program"],
-        job_id=job_id,
-        run_ms=(receipt["finishedAt"] - receipt["startedAt"]) * 1000,
-        device_ms=receipt["deviceSeconds"] * 1000,
-        judged=str(shown["verdict"]),
+        judged=str(world.oracle(f"/v1/jobs/{ran.job_id}")["verdict"]),
         paid_wei=sum(int(str(one.args[name])) for one in paid for name in ("toProvider", "toOracle", "burned")),
     )
 
@@ -119,12 +151,13 @@ def _done(world: World, file: Path, job_id: int) -> Done:
 def show(console: Console, found: Sequence[Done]) -> None:
     """Prints what came of each."""
     table = Table(title="examples")
-    for column in ("example", "kind", "program", "job", "time", "overhead", "judged", "paid, SWM"):
+    for column in ("example", "kind", "program", "job", "time", "bare Ray", "overhead", "judged", "paid, SWM"):
         table.add_column(column)
     for one in found:
-        paid = f"{one.paid_wei / 10**18:.4f}"
-        cells = (one.name, one.kind, one.program, str(one.job_id), f"{one.run_ms / 1000:.0f} s")
-        table.add_row(*cells, f"{one.overhead_bps / 100:.1f} %", one.judged, paid)
+        ran = one.ran
+        times = (f"{ran.run_ms / 1000:.1f} s", f"{ran.bare_ms / 1000:.1f} s", f"{ran.overhead_bps / 100:.1f} %")
+        cells = (ran.file.name, one.kind, one.program, str(ran.job_id), *times)
+        table.add_row(*cells, one.judged, f"{one.paid_wei / 10**18:.4f}")
     console.print(table)
 
 
