@@ -9,7 +9,7 @@ import structlog
 # own tests, which run beside, are over: its devices need a core.
 TURNS = ("tests/contract", "tests/integration", "tests/e2e", "tests")
 
-pytest_plugins = ("tests.chain_fixtures", "tests.databases", "tests.ray_cluster", "tests.secrets_guard")
+pytest_plugins = ("tests.chain_fixtures", "tests.databases", "tests.ray_cluster", "tests.secrets_guard", "tests.walls")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,9 +9,11 @@ from node.jobs.folder import JobFolder
 from node.jobs.work import EXIT_FAILED, JobOrder, run_job
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.jobs import JobSpec, parse_job_spec
+from swarm_chain.reference.programs import sandboxed
 from tests.batch_world import DRAWN, batch_spec, program_of
 
-sandboxed = pytest.importorskip("swarm_chain.reference.programs.sandboxed")
+pytestmark = pytest.mark.usefixtures("walls")
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOOD = "def load(work):\n    return work['options']['by']\n\ndef predict(by, rows):\n    return [by * row[0] for row in rows]\n"
 

@@ -18,6 +18,8 @@ from swarm_chain.sandbox.limits import FEWEST_PROCESSES, SandboxLimits
 from swarm_chain.sandbox.plan import SCRATCH
 from swarm_chain.sandbox.tree import below
 
+pytestmark = pytest.mark.usefixtures("walls")
+
 TIGHT = SandboxLimits(memory_mb=200, disk_mb=50, seconds=5)
 TRAIN = JobSpec(
     kind="train",

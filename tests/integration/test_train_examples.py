@@ -43,6 +43,7 @@ def test_example_when_opened_then_is_a_job_of_more_units_than_are_drawn(name: st
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("walls")
 def test_code_when_trained_in_a_sandbox_then_gives_the_bytes_it_gives_outside(tmp_path: Path) -> None:
     spec = example("train-code.yaml", steps=4, segment_steps=2)
     program = open_program(spec, inputs_of({}))
