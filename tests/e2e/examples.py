@@ -67,17 +67,18 @@ def tell(folder: Path, files: Sequence[Path], console: Console) -> list[Done]:
     shutil.rmtree(folder, ignore_errors=True)
     say("a chain starts and every contract is deployed")
     with open_world(folder) as world:
-        _open_for_work(world, say)
+        open_for_work(world, say)
         ran = [_run(world, file, say) for file in files]
         for one in ran:
-            found = world.wait_for(f"the verdict on {one.file.name}", partial(_verdict, world, one.job_id))
+            found = world.wait_for(f"the verdict on {one.file.name}", partial(verdict, world, one.job_id))
             why = found["reason"] or f"units {found['drawnUnits']} computed again"
             say(f"{one.file.name}: {found['verdict']} ({why})")
-        _settle(world, [one.job_id for one in ran], say)
+        settle(world, [one.job_id for one in ran], say)
         return [_done(world, one) for one in ran]
 
 
-def _open_for_work(world: World, say: acts.Say) -> None:
+def open_for_work(world: World, say: acts.Say) -> None:
+    """Starts oracle member, gateway and three nodes, and waits until the gateway knows them."""
     world.swarm("dev", "accounts", "--import", "1", "--as", "oracle")
     acts.each((*NODES, acts.CUSTOMER), lambda name: acts.move_in(world, name))
     world.processes.start("oracle", SWARM, "oracle", "run", "--account", "oracle")
@@ -91,16 +92,22 @@ def _open_for_work(world: World, say: acts.Say) -> None:
 
 def _run(world: World, file: Path, say: acts.Say) -> Ran:
     """Dave submits a job and waits until a node has completed it; then it runs once more without the network."""
-    done = world.swarm("job", "submit", str(file), "--max-cost", MAX_COST_SWM, account=acts.CUSTOMER)
-    job_id, started = int(done["jobId"]), time.monotonic()
-    world.wait_for(f"{file.name} to be completed", partial(_is_completed, world, job_id))
+    job_id, started = submit(world, file), time.monotonic()
+    world.wait_for(f"{file.name} to be completed", partial(is_completed, world, job_id))
     run_ms = int((time.monotonic() - started) * 1000)
     bare_ms = _bare_ms(world, file)
     say(f"{file.name}: job {job_id} completed in {run_ms / 1000:.1f} s, on bare Ray in {bare_ms / 1000:.1f} s")
     return Ran(file=file, job_id=job_id, run_ms=run_ms, bare_ms=bare_ms)
 
 
-def _is_completed(world: World, job_id: int) -> bool:
+def submit(world: World, file: Path) -> int:
+    """Dave posts a job through the gateway; gives its id."""
+    done = world.swarm("job", "submit", str(file), "--max-cost", MAX_COST_SWM, account=acts.CUSTOMER)
+    return int(done["jobId"])
+
+
+def is_completed(world: World, job_id: int) -> bool:
+    """Whether a node has brought its receipt to the escrow."""
     return bool(world.view("JobEscrow", "job", job_id)["state"] >= JobState.COMPLETED)
 
 
@@ -122,12 +129,13 @@ def _bare_ms(world: World, file: Path) -> int:
     return int((time.monotonic() - started) * 1000)
 
 
-def _verdict(world: World, job_id: int) -> dict[str, Any] | None:
+def verdict(world: World, job_id: int) -> dict[str, Any] | None:
+    """What the member says of a job, None before it has judged it."""
     shown: dict[str, Any] = world.oracle(f"/v1/jobs/{job_id}")
     return shown if shown["verdict"] else None
 
 
-def _settle(world: World, jobs: Sequence[int], say: acts.Say) -> None:
+def settle(world: World, jobs: Sequence[int], say: acts.Say) -> None:
     """Ends the epoch, lets its report be activated, and waits until the escrow has paid or refunded."""
     epoch = int(world.oracle("/v1/status")["epoch"])
     acts.end_epoch(world, epoch, say)

@@ -77,10 +77,14 @@ class World:
         """Starts a gateway beside the Ray cluster that runs; whoever is asked afterwards knows it. Gives its address."""
         port = _free_port()
         self.gateway_url = self.processes.environment["SWARM_GATEWAY_URL"] = f"http://127.0.0.1:{port}"
-        ray = self.processes.environment["SWARM_RAY_ADDRESS"]
-        self.processes.start("gateway", SWARM, "cluster", "head", "--port", str(port), "--ray-address", ray)
+        self.start_gateway()
         found: dict[str, Any] = self.wait_for("the gateway", lambda: self.gateway("/v1/gateway"))
         return str(found["address"])
+
+    def start_gateway(self) -> None:
+        """Starts the gateway's process, also again after it was killed: on the same port, with what it stored."""
+        port, ray = self.gateway_url.rpartition(":")[2], self.processes.environment["SWARM_RAY_ADDRESS"]
+        self.processes.start("gateway", SWARM, "cluster", "head", "--port", port, "--ray-address", ray)
 
     def gateway(self, path: str) -> Any:
         """JSON of the gateway's API."""
