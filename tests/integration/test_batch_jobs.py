@@ -55,6 +55,7 @@ def test_input_when_run_on_ray_data_then_the_contents_of_units_one_by_one_and_a_
     judge.close()
 
 
+@pytest.mark.long
 def test_job_when_worker_and_then_driver_are_killed_then_it_goes_on_where_it_was(
     runner: RayJobRunner, undisturbed: tuple[bytes, ...], tmp_path: Path
 ) -> None:

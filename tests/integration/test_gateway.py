@@ -158,6 +158,7 @@ def stage(tools: ChainTools, tmp_path: Path) -> Iterator[Stage]:
     made.end()
 
 
+@pytest.mark.long
 def test_gateway_killed_between_upload_and_receipt_loses_nothing_and_signs_once(stage: Stage) -> None:
     stage.start()
     stage.announce()

@@ -55,6 +55,7 @@ def test_search_on_ray_when_run_then_each_trial_replays_in_another_process(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["contents", "device_ms", "hashes", "log"]
 
 
+@pytest.mark.long
 def test_search_whose_driver_was_killed_when_resumed_then_runs_only_what_is_lacking(tmp_path: Path) -> None:
     folder, kept = JobFolder(path=tmp_path), (0, 1, 2, 4)  # two generations began, of which the second has one trial
     for index in kept:
@@ -110,6 +111,7 @@ sys.exit(1)
 """
 
 
+@pytest.mark.long
 def test_decisions_when_one_trial_runs_at_a_time_then_those_of_rays_own_scheduler() -> None:
     from ray.tune.experiment import Trial as RayTrial
     from ray.tune.schedulers import ASHAScheduler
@@ -139,6 +141,7 @@ def test_variants_on_ray_when_made_then_those_of_any_judge_and_latencies_beside(
     assert all(figures["beforeUs"] > 0 and figures["afterUs"] > 0 for figures in report.values())
 
 
+@pytest.mark.long
 def test_variants_when_some_are_there_then_only_the_others_are_made(tmp_path: Path) -> None:
     folder, contents = JobFolder(path=tmp_path), variants_of(optimise_program())
     for index in (0, 1, 2, 4):

@@ -97,6 +97,7 @@ def test_endpoint_when_asked_over_http_then_right_answers_a_second_version_and_a
     _assert_judged(spec, tmp_path, [4, 4, 2])
 
 
+@pytest.mark.long
 def test_version_when_its_known_answers_fail_then_rolled_back_and_the_rest_is_empty(tmp_path: Path) -> None:
     bad = version(SECOND, after=2, answer=WRONG)
     spec = serve_spec({"versions": [version(FIRST), bad], "serve_for": 12}, resources=SMALL)
@@ -114,6 +115,7 @@ def test_version_when_its_known_answers_fail_then_rolled_back_and_the_rest_is_em
     _assert_judged(spec, tmp_path, [3, 0, 0])
 
 
+@pytest.mark.long
 def test_first_version_when_its_known_answers_fail_then_the_customer_s_fault(tmp_path: Path) -> None:
     spec = serve_spec({"versions": [version(FIRST, answer=WRONG)]}, resources=SMALL)
     result = run_job(JobOrder(document=spec.document(), folder=str(tmp_path)))
@@ -129,6 +131,7 @@ def runner(tmp_path: Path) -> Iterator[RayJobRunner]:
     made.close()
 
 
+@pytest.mark.long
 def test_driver_when_killed_then_its_successor_serves_the_rest_and_stopping_leaves_no_replica(
     runner: RayJobRunner, tmp_path: Path
 ) -> None:

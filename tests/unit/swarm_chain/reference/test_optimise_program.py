@@ -120,6 +120,7 @@ def test_units_when_computed_in_another_process_then_the_same_and_nothing_is_sai
     assert not logging.root.manager.disable
 
 
+@pytest.mark.long
 def test_units_when_honest_then_fifty_of_them_match() -> None:
     judged = 0
     for seed in range(10):

@@ -19,6 +19,7 @@ FULL = next(trial.number for trial in TRIALS[2:] if not trial.stopped)
 STOPPED = next(trial.number for trial in TRIALS if trial.stopped)
 
 
+@pytest.mark.long
 def test_units_of_honest_studies_when_judged_then_all_fifty_match() -> None:
     judged = 0
     for seed in range(5):
