@@ -76,6 +76,7 @@ def test_steady_backend_when_nothing_fails_then_it_knows_its_answers_and_tells_n
     assert (wrong_answers(compute), told) == (wrong_answers(NumpyCompute()), [])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("ray_cluster")
 def test_ray_when_rows_are_split_over_tasks_then_the_same_bytes_in_the_same_order() -> None:
     compute, n, count = RayCompute(), 64, 3 * BLOCK_BYTES // 64 + 5

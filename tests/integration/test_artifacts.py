@@ -23,6 +23,7 @@ def forge_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+@pytest.mark.long
 def test_committed_files_are_what_py_solc_x_makes_of_the_sources() -> None:
     assert abi.stale_files() == ()
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
@@ -16,7 +17,6 @@ from swarm_chain.reference.programs.registry import open_program
 from swarm_chain.reference.programs.sandboxed import compute_sandboxed, compute_unit, run_hook, unit_limits
 from swarm_chain.sandbox.limits import FEWEST_PROCESSES, SandboxLimits
 from swarm_chain.sandbox.plan import SCRATCH
-from swarm_chain.sandbox.tree import below
 
 pytestmark = pytest.mark.usefixtures("walls")
 
@@ -36,10 +36,24 @@ def nothing_is_left() -> Iterator[None]:
     """After each test no process of a sandbox runs and no folder of one lies about."""
     yield
     until = time.monotonic() + 5
-    while below(os.getpid()) and time.monotonic() < until:
+    while _sandboxes() and time.monotonic() < until:
         time.sleep(0.01)
-    commands = [_command(path) for path in Path("/proc").glob("[0-9]*")]
-    assert [command for command in commands if b"swarm_chain.sandbox" in command] == []
+    assert _sandboxes() == []
+
+
+def _sandboxes() -> list[list[str]]:
+    """Command lines of sandboxes this process started, also of what lost its parent; not those of a worker beside it."""
+    return [process.info["cmdline"] for process in psutil.process_iter(["cmdline"]) if _is_ours(process)]
+
+
+def _is_ours(process: psutil.Process) -> bool:
+    if not any("swarm_chain.sandbox" in word for word in process.info["cmdline"] or ()):
+        return False
+    try:
+        above = {parent.pid for parent in process.parents()}
+    except psutil.NoSuchProcess:
+        return False
+    return os.getpid() in above or os.getppid() not in above
 
 
 def test_code_when_honest_then_gives_the_same_bytes_fifty_times() -> None:
@@ -181,10 +195,3 @@ def _fault(code: str, limits: SandboxLimits = TIGHT) -> InvalidInputError:
         run_hook(code, "f", b"", limits)
     assert caught.value.code == "customer_code"
     return caught.value
-
-
-def _command(process: Path) -> bytes:
-    try:
-        return (process / "cmdline").read_bytes()
-    except OSError:
-        return b""

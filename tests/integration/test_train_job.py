@@ -32,6 +32,7 @@ def runner(tmp_path: Path) -> Iterator[RayJobRunner]:
     made.close()
 
 
+@pytest.mark.long
 def test_job_whose_worker_is_killed_goes_on_where_it_was(runner: RayJobRunner, tmp_path: Path) -> None:
     folder = JobFolder(path=tmp_path / str(JOB))
     runner.start(JOB, job_of(RankCase(run=RUN, strategy="ddp")), {})

@@ -3,6 +3,8 @@
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from node.audits.actor import RayAuditee
 from node.audits.each_device import EachDevice
 from node.audits.trainers import make_trainee
@@ -12,6 +14,7 @@ from swarm_chain.core.units import EpochNumber
 from tests.training_world import NODE, RATE, TINY, draw_of, question_of, trainee
 
 
+@pytest.mark.long
 def test_actor_when_two_train_side_by_side_then_the_same_root_and_openings(ray_cluster: object, tmp_path: Path) -> None:
     claim = TrainingClaim(node=NODE, rate=RATE, params=TINY, folder=tmp_path / "there")
     there, here = EachDevice(lambda _: RayAuditee(partial(make_trainee, claim, 2))), trainee(tmp_path / "here")

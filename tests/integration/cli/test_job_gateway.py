@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from swarm_chain.adapters.keystore import KeySigner
+from swarm_chain.client.spec_files import programs_of
 from swarm_chain.core.checkpoints import checkpoint_tree, content_hash
 from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.jobs import parse_job_spec, spec_hash
@@ -404,7 +405,7 @@ def test_schema_is_that_of_the_kind(swarm: CommandLine) -> None:
     schema = swarm.ask("job", "schema", "train")
     unknown = swarm.ask("job", "schema", "paint", code=2)
 
-    assert schema["properties"]["program"] == {"const": "swarm-train/1"}
+    assert schema["properties"]["program"] == {"const": programs_of("train")[-1]}
     assert "learning_rate_micro" in schema["$defs"]["Work"]["properties"]
     assert {"code_file", "input_files"} <= set(schema["properties"])
     assert not schema["$defs"]["Work"]["additionalProperties"]

@@ -91,6 +91,7 @@ def test_committee_of_seven_when_two_are_down_then_five_report_and_the_two_fetch
     _all_publish_the_same(tools, seven, epoch)
 
 
+@pytest.mark.long
 def test_two_runs_when_seed_database_and_endpoint_order_differ_then_the_same_bytes(
     epochs: Epochs,
     nodes: tuple[KeySigner, KeySigner],

@@ -49,6 +49,7 @@ def test_member_when_one_of_three_endpoints_lies_and_its_key_is_remote_then_the_
     assert liars == {proxies[1].url}
 
 
+@pytest.mark.long
 def test_member_when_no_two_of_three_endpoints_agree_then_it_does_nothing_until_they_do(
     chain: Devnet, epochs: Epochs, launch: Launch, proxies: list[Proxy]
 ) -> None:

@@ -53,6 +53,7 @@ def test_kill_at_a_broadcast_when_restarted_then_the_epoch_is_completed_once(
     assert (epochs.events("Voted", epoch), epochs.events("ReportSubmitted", epoch)) == (1, 1)
 
 
+@pytest.mark.long
 def test_kill_at_a_broadcast_when_another_transaction_takes_its_nonce_then_the_vote_is_signed_anew(
     chain: Devnet,
     epochs: Epochs,

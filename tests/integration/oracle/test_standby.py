@@ -117,6 +117,7 @@ def test_standbys_when_holders_die_one_after_another_then_one_of_them_acts_each_
     require_once(epochs, epoch)
 
 
+@pytest.mark.long
 @on_postgresql
 def test_standby_when_asked_then_it_serves_everybody_but_takes_in_nothing_until_the_holder_stops(
     replica: Replica,
@@ -137,6 +138,7 @@ def test_standby_when_asked_then_it_serves_everybody_but_takes_in_nothing_until_
     wait_until(lambda: acts(second), within_s=20)
 
 
+@pytest.mark.long
 def test_two_databases_of_one_key_when_both_act_then_the_chain_has_one_vote_and_one_submission(
     chain: Devnet, epochs: Epochs, launch: Callable[[str], MemberProgram]
 ) -> None:
