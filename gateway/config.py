@@ -18,7 +18,9 @@ MB = 10**6
 
 def _shared(name: str) -> AliasChoices:
     """A setting every part of Swarm has: the gateway's own variable first, then the common one."""
-    return AliasChoices(name, f"SWARM_GATEWAY_{name.upper()}", f"SWARM_{name.upper()}")
+    return AliasChoices(
+        f"SWARM_GATEWAY_{name.upper()}", f"SWARM_{name.upper()}"
+    )  # never the bare name: HOME is another's
 
 
 class GatewaySettings(BaseSettings):
