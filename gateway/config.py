@@ -10,9 +10,10 @@ from platformdirs import user_data_path
 from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from swarm_chain.adapters.private_files import write_private
 from swarm_chain.core.errors import InvalidInputError
 
-PRIVATE = 0o600
+START = "start it once: swarm cluster head"  # what makes key, password and token
 MB = 10**6
 
 
@@ -111,39 +112,6 @@ def load_settings(options: Mapping[str, Any]) -> GatewaySettings:
             code="bad_setting",
             exit_code=3,
         ) from error
-
-
-def read_private(path: Path, what: str) -> str:
-    """Text of a file only its owner may read, without line ends.
-
-    Args:
-        path: the file.
-        what: what it holds, for the error.
-
-    Raises:
-        InvalidInputError: missing, or readable by others (exit 3).
-    """
-    try:
-        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot read the {what} in {path}", fix="start it once: swarm cluster head", code="no_file", exit_code=3
-        ) from error
-    if mode & 0o077:
-        raise InvalidInputError(
-            f"{path} holds the {what} and others may read it", fix=f"chmod 600 {path}", code="loose_mode", exit_code=3
-        )
-    return text.strip("\r\n")
-
-
-def write_private(path: Path, text: str) -> None:
-    """Writes a new file with mode 0600; an existing one stays as it is."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, PRIVATE)) as file:
-            file.write(text)
-    except FileExistsError:
-        return
 
 
 def ray_token_file(settings: GatewaySettings) -> Path:

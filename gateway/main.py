@@ -15,7 +15,7 @@ import uvicorn
 from gateway.api.app import create_app
 from gateway.canaries import CanaryDesk, in_worker
 from gateway.chain import ChainWatch
-from gateway.config import MB, GatewaySettings, read_private, write_private
+from gateway.config import MB, START, GatewaySettings
 from gateway.desk import Desk, Lids
 from gateway.head import running_head
 from gateway.lock import Running, only_gateway, say_running
@@ -31,6 +31,7 @@ from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, create_keystore, load_signer
 from swarm_chain.adapters.panel import Dissent, Quorum
+from swarm_chain.adapters.private_files import read_private, write_private
 from swarm_chain.core.encoding import hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import Deployment
@@ -131,10 +132,10 @@ def gateway_signer(settings: GatewaySettings) -> KeySigner:
     """
     if not settings.key_file.exists():
         write_private(settings.password, secrets.token_urlsafe(32))
-        password = read_private(settings.password, "password of the gateway's key")
+        password = read_private(settings.password, "password of the gateway's key", START)
         create_keystore(settings.key_file.parent, settings.key_file.name, password)
-    read_private(settings.key_file, "gateway's key")
-    return load_signer(settings.key_file, read_private(settings.password, "password of the gateway's key"))
+    read_private(settings.key_file, "gateway's key", START)
+    return load_signer(settings.key_file, read_private(settings.password, "password of the gateway's key", START))
 
 
 def gateway_deployment(settings: GatewaySettings) -> Deployment:

@@ -10,10 +10,11 @@ from platformdirs import user_data_path
 from pydantic import Field, ValidationError, computed_field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from swarm_chain.adapters.private_files import read_private, write_private
 from swarm_chain.core.errors import InvalidInputError
 
 DEFAULT_RPC_URL = "http://127.0.0.1:8545"
-PRIVATE = 0o600
+REGISTER = "register first: swarm node register"  # what makes key, password and token
 
 
 class NodeSettings(BaseSettings):
@@ -145,45 +146,12 @@ def prepare_ray_environment(settings: NodeSettings) -> None:
         os.environ["RAY_AUTH_TOKEN"] = _ray_token(settings)
 
 
-def read_private(path: Path, what: str) -> str:
-    """Text of a file only its owner may read, without line ends.
-
-    Args:
-        path: the file.
-        what: what it holds, for the error.
-
-    Raises:
-        InvalidInputError: missing, or readable by others (exit 3).
-    """
-    try:
-        mode, text = path.stat().st_mode, path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot read the {what} in {path}", fix="register first: swarm node register", code="no_file", exit_code=3
-        ) from error
-    if mode & 0o077:
-        raise InvalidInputError(
-            f"{path} holds the {what} and others may read it", fix=f"chmod 600 {path}", code="loose_mode", exit_code=3
-        )
-    return text.strip("\r\n")
-
-
-def write_private(path: Path, text: str) -> None:
-    """Writes a new file with mode 0600; an existing one stays as it is."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        with open(path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, PRIVATE)) as file:
-            file.write(text)
-    except FileExistsError:
-        return
-
-
 def _ray_token(settings: NodeSettings) -> str:
     if settings.ray_token_file is not None:
-        return read_private(settings.ray_token_file, "Ray token")
+        return read_private(settings.ray_token_file, "Ray token", REGISTER)
     path = settings.folder / "ray-token"
     write_private(path, secrets.token_hex(32))
-    return read_private(path, "Ray token")
+    return read_private(path, "Ray token", REGISTER)
 
 
 def ray_temporary_folder() -> Path:

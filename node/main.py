@@ -16,7 +16,7 @@ from node.agent import Agent
 from node.audits.claims import ClaimGrounds, auditees
 from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
-from node.config import NodeSettings, prepare_ray_environment, read_private
+from node.config import REGISTER, NodeSettings, prepare_ray_environment
 from node.gateways.wiring import connected_gateways
 from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.links.runner import Links, started_links
@@ -30,6 +30,7 @@ from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, load_signer
 from swarm_chain.adapters.panel import Dissent, Quorum
+from swarm_chain.adapters.private_files import read_private
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
@@ -140,8 +141,8 @@ def node_signer(settings: NodeSettings) -> KeySigner:
     Raises:
         InvalidInputError: no key, no password, a wrong one, or files others may read (exit 3).
     """
-    read_private(settings.key_file, "node key")
-    return load_signer(settings.key_file, read_private(settings.password_file, "password of the node key"))
+    read_private(settings.key_file, "node key", REGISTER)
+    return load_signer(settings.key_file, read_private(settings.password_file, "password of the node key", REGISTER))
 
 
 def node_deployment(settings: NodeSettings) -> Deployment:

@@ -3,9 +3,10 @@
 import secrets
 from dataclasses import dataclass
 
-from node.config import NodeSettings, write_private
+from node.config import NodeSettings
 from node.main import node_signer
 from swarm_chain.adapters.keystore import KeySigner, create_keystore, find_keystore
+from swarm_chain.adapters.private_files import write_private
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.tx import Intent, send
 from swarm_chain.cli.views import chain_time, view

@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from node.config import write_private
 from node.service.unit import UNIT, Service, environment_text, unit_text
+from swarm_chain.adapters.private_files import write_private
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 
 UNIT_MODE = 0o644

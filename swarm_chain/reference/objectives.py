@@ -7,9 +7,8 @@ from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.reference.checkpoint import parse_checkpoint
 from swarm_chain.reference.data import Tokens
 from swarm_chain.reference.models import mean_loss
-from swarm_chain.reference.single_thread import single_threaded
 from swarm_chain.reference.spec import TrainSpec
-from swarm_chain.reference.train import initial_checkpoint, run_segment
+from swarm_chain.reference.train import initial_checkpoint, pinned, run_segment
 
 # Value of a run that diverged and lid on all others: 20 nats, far above the 5.5 of guessing among 256 tokens.
 WORST_MICRO: Final = 20_000_000
@@ -40,7 +39,7 @@ def rung_losses(spec: TrainSpec, held_out: Tokens) -> Iterator[int]:
 def _loss_micro(spec: TrainSpec, content: bytes, held_out: Tokens) -> int:
     import torch
 
-    with single_threaded(), torch.no_grad():
+    with pinned(), torch.no_grad():
         flat = torch.from_numpy(parse_checkpoint(spec, content).state[0].copy())
         loss = mean_loss(spec, flat, torch.from_numpy(held_out)).item()
     return min(round(loss * 1_000_000), WORST_MICRO) if loss == loss else WORST_MICRO  # noqa: PLR0124  # not a number

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from swarm_chain.core.encoding import keccak, words
 from swarm_chain.core.errors import UnavailableError
-from swarm_chain.reference.single_thread import single_threaded
 from swarm_chain.reference.space import Choices, Range, Space
-from swarm_chain.reference.train import machine_kind
+from swarm_chain.reference.train import machine_kind, pinned
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -61,7 +60,7 @@ class Search:
         pending = [
             create_trial(state=TrialState.RUNNING, params=dict(one), distributions=made) for one in known.pending
         ]
-        with single_threaded():
+        with pinned():
             study = optuna.create_study(sampler=self._sampler(number))
             study.add_trials([*ended, *pending])
             found: dict[str, int] = study.ask(made).params

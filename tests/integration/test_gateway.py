@@ -14,8 +14,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.config import write_private
 from swarm_chain.adapters.keystore import KeySigner, create_keystore
+from swarm_chain.adapters.private_files import write_private
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.encoding import hash_from_hex, keccak, to_hex
 from swarm_chain.core.gateway import JobContent, announcement_hash, announcement_json, content_upload_hash

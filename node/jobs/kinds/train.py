@@ -10,11 +10,11 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import monotonic_ns
-from typing import Any
+from typing import Any, cast
 
 from node.jobs.folder import JobFolder
 from node.jobs.work import Work
-from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
 from swarm_chain.core.jobs import Resources
 from swarm_chain.reference.checkpoint import loss_micro, parse_checkpoint
 from swarm_chain.reference.parallel import CUDA, ParallelRun, kind_of
@@ -51,7 +51,8 @@ class Keeper:
         """Number and bytes of the last content of those that are there without a gap."""
         index = standing(self._folder, self._run.train.segments)
         content = self._folder.kept(index)
-        assert content is not None, "content 0 is kept before anything is trained"  # noqa: S101
+        if content is None:
+            raise InconsistentError(f"content {index} went away while the job runs", code="content_gone")
         return index, content
 
     def keep(self, index: int, content: bytes, spent_ms: int) -> None:
@@ -72,8 +73,8 @@ def run_train(work: Work) -> None:
         InvalidInputError: the run diverges.
         UnavailableError: workers died too often.
     """
-    program, folder = work.program, work.folder
-    assert isinstance(program, TrainParallelProgram), "RUNS names this for swarm-train/2 alone"  # noqa: S101
+    # RUNS names this for swarm-train/2 alone.
+    program, folder = cast(TrainParallelProgram, work.program), work.folder
     if folder.kept(0) is None:
         folder.keep(0, program.first())
     if standing(folder, program.units) < program.units:

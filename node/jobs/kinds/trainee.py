@@ -14,6 +14,7 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from node.jobs.kinds.collectives import OrderedReduceScatter, mean_of_bucket, mean_of_ranks
+from swarm_chain.core.errors import InconsistentError
 from swarm_chain.reference.data import train_batch
 from swarm_chain.reference.models import Stage, parameter_views, stages, targets_of
 from swarm_chain.reference.parallel import ParallelRun, loss_of
@@ -91,7 +92,8 @@ class Trainee:
         with torch.no_grad():
             for slot in self._slots:
                 own, gradient = _local(slot.parameter), slot.parameter.grad
-                assert gradient is not None  # noqa: S101  # every parameter takes part
+                if gradient is None:
+                    raise InconsistentError("a parameter takes no part in the loss", code="no_gradient")
                 after = adam_step(spec.learning_rate_micro, (own, slot.first, slot.second), _local(gradient), time)
                 for held, value in zip((own, slot.first, slot.second), after, strict=True):
                     held.copy_(value)

@@ -24,9 +24,8 @@ from swarm_chain.core.units import Hash32
 from swarm_chain.reference.checkpoint import parse_checkpoint
 from swarm_chain.reference.programs.base import Inputs, ProgramEntry
 from swarm_chain.reference.programs.train import TrainWork
-from swarm_chain.reference.single_thread import single_threaded
 from swarm_chain.reference.spec import TrainSpec, parameter_shapes
-from swarm_chain.reference.train import initial_checkpoint, machine_kind, run_segment
+from swarm_chain.reference.train import initial_checkpoint, machine_kind, pinned, run_segment
 from swarm_chain.reference.variant_kinds import Int4, Variant
 
 PROGRAM: Final = "swarm-optimise/1"
@@ -151,7 +150,7 @@ def _optimised(train: TrainSpec, checkpoint: bytes, variant: Variant) -> bytes:
     from swarm_chain.reference.reference_module import ReferenceModule
     from swarm_chain.reference.variants import make_variant, measured, stored
 
-    with single_threaded():
+    with pinned():
         flat = torch.from_numpy(parse_checkpoint(train, checkpoint).state[0].copy())
         model = ReferenceModule(train, flat)
         original = _figures(measured(train, model), stored(model, None))

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from gateway.config import load_settings, ray_environment, ray_token_file, read_private
+from gateway.config import load_settings, ray_environment, ray_token_file
 from gateway.main import gateway_signer
+from swarm_chain.adapters.private_files import read_private
 from swarm_chain.cli.context import Session
 from swarm_chain.cli.lazy import ENTRY_POINT_GROUP, load_noun
 from swarm_chain.core.errors import InvalidInputError
@@ -71,4 +72,4 @@ def test_ray_head_always_wants_a_token_and_stays_on_loopback(tmp_path: Path, mon
     assert environment["RAY_AUTH_TOKEN_PATH"] == str(token_file)
     assert environment["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] == "0"
     assert "RAY_AUTH_TOKEN" not in environment
-    assert len(read_private(token_file, "Ray token")) == 64
+    assert len(read_private(token_file, "Ray token", "start it")) == 64

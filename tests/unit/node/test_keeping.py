@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from node.config import load_settings, prepare_ray_environment, read_private, write_private
+from node.config import load_settings, prepare_ray_environment
 from node.pace import FIRST_MS, LONGEST_MS, REFUSED_MS, Pace
 from node.records import StoredRun, forget_heads, key_of, load_run, own_commitments, save_commitment
 from node.state import SCHEMA, is_held, next_sequence, only_agent, open_state
+from swarm_chain.adapters.private_files import read_private, write_private
 from swarm_chain.core.encoding import keccak
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import Commitment, SignedCommitment
@@ -114,7 +115,7 @@ def test_private_file_is_written_once_with_mode_0600(tmp_path: Path) -> None:
     path = tmp_path / "node" / "password"
     write_private(path, "one\n")
     write_private(path, "two\n")
-    assert read_private(path, "password") == "one"
+    assert read_private(path, "password", "make it") == "one"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -123,7 +124,7 @@ def test_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path.write_text("secret")
     path.chmod(0o644)
     with pytest.raises(InvalidInputError, match="others may read") as caught:
-        read_private(path, "password")
+        read_private(path, "password", "make it")
     assert caught.value.exit_code == 3
     assert "secret" not in str(caught.value.as_dict())
 
