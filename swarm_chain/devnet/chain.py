@@ -14,7 +14,7 @@ from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.adapters.rpc import RpcPool, Web3Reader
 from swarm_chain.adapters.sender import WaitPolicy, Web3Writer, send_and_wait
-from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.model import ContractCall, Deployment
 from swarm_chain.core.params import Params
 from swarm_chain.core.units import Address, Timestamp, Wei
@@ -27,6 +27,7 @@ from swarm_chain.recursion import recursion_limit_kept
 MNEMONIC = "test test test test test test test test test test test junk"
 ACCOUNTS = 10
 BLOCK_FOR = 1
+TRIES = 20  # of a transaction whose nonce another process took
 STATE_FILE, DEPLOYMENT_FILE = "devnet.json", "deployment.json"
 
 Progress = Callable[[int, int, str], None]
@@ -66,9 +67,19 @@ class Devnet:
             have = int(self.rpc.request("eth_getBalance", [address, "latest"]), 16)
             self.rpc.request("anvil_setBalance", [address, hex(have + eth_wei)])
         if swm_wei:
-            writer = Web3Writer(Web3Reader(self.rpc_url, self.deployment), self.accounts[0])
-            call = ContractCall(contract="SwarmToken", function="transfer", args=(address, swm_wei))
-            send_and_wait(writer, call, SystemClock(), policy=WaitPolicy(poll_ms=50))
+            self._send(ContractCall(contract="SwarmToken", function="transfer", args=(address, swm_wei)))
+
+    def _send(self, call: ContractCall) -> None:
+        """Sends from accounts[0]. Every process of a development chain shares it, so a nonce may be taken by another one."""
+        writer = Web3Writer(Web3Reader(self.rpc_url, self.deployment), self.accounts[0])
+        for left in reversed(range(TRIES)):
+            try:
+                send_and_wait(writer, call, SystemClock(), policy=WaitPolicy(poll_ms=50))
+                return
+            except RejectedError as error:
+                # Refused before it entered the only pool there is: nothing was sent, so nothing can be sent twice.
+                if error.code not in {"nonce_used", "underpriced"} or not left:
+                    raise
 
     def automine(self, enabled: bool) -> None:
         """True mines a block for every transaction at once, False one every second."""

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_faucet_adds_coins_and_tokens(chain: Devnet, tools: ChainTools) -> None:
 
     assert tools.reader.balance(bob) == 2 * 10**18
     assert tools.call("SwarmToken", "balanceOf", bob) == 14
+
+
+def test_faucet_when_asked_by_many_at_once_then_everyone_gets_theirs(chain: Devnet, tools: ChainTools) -> None:
+    # Its account is everybody's: between drafting and sending, somebody else may have taken the nonce.
+    chain.automine(False)
+    names = [FakeSigner(f"guest {number}").address for number in range(6)]
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda name: chain.faucet(name, swm_wei=Wei(7)), names))
+
+    assert [tools.call("SwarmToken", "balanceOf", name) for name in names] == [7] * len(names)
 
 
 def test_blocks_come_every_second_without_transactions(chain: Devnet, tools: ChainTools) -> None:
