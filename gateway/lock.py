@@ -1,14 +1,15 @@
 """One gateway a folder: whoever holds the lock answers for it, and says where."""
 
-import fcntl
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from swarm_chain.adapters.folder_lock import folder_lock
 from swarm_chain.core.errors import InvalidInputError
+
+LOCK = "gateway.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +28,15 @@ def only_gateway(folder: Path) -> Iterator[None]:
         InvalidInputError: another gateway holds it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = _lock(folder)
-    if lock is None:
-        raise InvalidInputError(
-            f"another gateway runs in {folder}", fix="stop it first: swarm cluster down", code="already_running"
-        )
-    try:
-        yield
-    finally:
-        (folder / "gateway.json").unlink(missing_ok=True)
-        os.close(lock)
+    with folder_lock(folder / LOCK) as ours:
+        if not ours:
+            raise InvalidInputError(
+                f"another gateway runs in {folder}", fix="stop it first: swarm cluster down", code="already_running"
+            )
+        try:
+            yield
+        finally:
+            (folder / "gateway.json").unlink(missing_ok=True)
 
 
 def say_running(folder: Path, running: Running) -> None:
@@ -50,21 +50,10 @@ def find_running(folder: Path) -> Running | None:
     """The gateway that holds a folder, if one does."""
     if not folder.is_dir():
         return None
-    lock = _lock(folder)
-    if lock is not None:
-        os.close(lock)
-        return None
+    with folder_lock(folder / LOCK) as ours:
+        if ours:
+            return None
     try:
         return Running(**json.loads((folder / "gateway.json").read_text(encoding="utf-8")))
     except (FileNotFoundError, ValueError, TypeError):
         return None  # it is just starting
-
-
-def _lock(folder: Path) -> int | None:
-    lock = os.open(folder / "gateway.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock

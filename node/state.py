@@ -8,16 +8,16 @@ transactions  signed transactions that are not known to be mined
 meta          heartbeat sequence, the node this file belongs to, whether its agent was told to stop
 """
 
-import fcntl
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from swarm_chain.adapters.folder_lock import folder_lock
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address
 
+LOCK = "agent.lock"
 VERSION = 3
 # Tables that are made anew where the file is older: commitments named no seed, so no member can verify them; transactions
 # named no contract, and what they did is asked of the chain again.
@@ -84,26 +84,20 @@ def only_agent(folder: Path) -> Iterator[None]:
         InvalidInputError: another agent holds it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lock = _lock(folder)
-    if lock is None:
-        raise InvalidInputError(
-            f"another agent runs in {folder}", fix="stop it first: one node key, one agent", code="already_running"
-        )
-    try:
+    with folder_lock(folder / LOCK) as ours:
+        if not ours:
+            raise InvalidInputError(
+                f"another agent runs in {folder}", fix="stop it first: one node key, one agent", code="already_running"
+            )
         yield
-    finally:
-        os.close(lock)
 
 
 def is_held(folder: Path) -> bool:
     """True if an agent runs in the folder of a node."""
     if not folder.is_dir():
         return False
-    lock = _lock(folder)
-    if lock is None:
-        return True
-    os.close(lock)
-    return False
+    with folder_lock(folder / LOCK) as ours:
+        return not ours
 
 
 def next_sequence(state: sqlite3.Connection) -> int:
@@ -144,14 +138,3 @@ def _bring_up_to_date(state: sqlite3.Connection) -> None:
     if version < VERSION:
         drops = " ".join(f"DROP TABLE {table};" for since, table in _REMADE.items() if version < since)
         state.executescript(f"BEGIN; {drops} {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-
-
-def _lock(folder: Path) -> int | None:
-    """Descriptor that holds the folder's lock until it is closed; None if somebody else holds it."""
-    lock = os.open(folder / "agent.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock

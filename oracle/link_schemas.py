@@ -4,10 +4,10 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from oracle.schemas import Body, HexAddress, HexSignature, Uint32, Uint53, signature_bytes
 from swarm_chain.core.links import LinkReport, SignedLink
 from swarm_chain.core.pings import MAX_HOST, LinkEndpoint
 from swarm_chain.core.units import Address, EpochNumber, Timestamp
+from swarm_chain.web.bodies import Body, HexAddress, HexSignature, Uint32, Uint53, signature_bytes
 
 
 class EndpointFields(Body):

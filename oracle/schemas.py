@@ -4,46 +4,36 @@ import base64
 import binascii
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StringConstraints
 
 from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.callbacks import CallbackRequest
 from swarm_chain.core.checkpoints import MAX_CHECKPOINT_BYTES, MAX_CHECKPOINTS
-from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
+from swarm_chain.core.encoding import hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.kinds import Category, JobKind
-from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, Receipt, SignedCommitment, SignedProof
+from swarm_chain.core.kinds import Category
+from swarm_chain.core.model import Commitment, Heartbeat, Opening, Proof, SignedCommitment, SignedProof
 from swarm_chain.core.serving import MAX_URL, ServingOffer
-from swarm_chain.core.units import Address, EpochNumber, Hash32, JobId, Signature, Timestamp, WindowId
+from swarm_chain.core.units import Address, EpochNumber, Hash32, Signature, Timestamp, WindowId
 from swarm_chain.core.volumes import BlocksConfirmed, VolumeRequest
+from swarm_chain.web.bodies import (
+    Body,
+    HexAddress,
+    HexHash,
+    HexSignature,
+    ReceiptFields,
+    Uint32,
+    Uint53,
+    signature_bytes,
+)
 
 MAX_DEVICES = 64
 MAX_DRAWS = 64
 MAX_PATH = 32
 HEAD_BYTES = 64
-UINT32_MAX = 2**32 - 1
 
-
-def _checksummed(text: str) -> str:
-    if checksum_address(address_bytes(Address(text))) != text:
-        raise ValueError("address is not checksummed (EIP-55)")
-    return text
-
-
-HexHash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{64}$")]
 HexHead = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{128}$")]
-HexSignature = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{130}$")]
-HexAddress = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_checksummed)]
-Uint32 = Annotated[int, Field(ge=0, le=UINT32_MAX)]
-Uint53 = Annotated[int, Field(ge=0, lt=2**53)]
 PathHashes = Annotated[list[HexHash], Field(max_length=MAX_PATH)]
-
-
-class Body(BaseModel):
-    """Base of all bodies: nothing is converted, nothing unknown is accepted."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
 class CommitmentFields(Body):
@@ -147,40 +137,6 @@ class HeartbeatBody(Body):
             expires_at=Timestamp(h.expires_at),
         )
         return heartbeat, signature_bytes(self.signature)
-
-
-class ReceiptFields(Body):
-    """JobReceipt."""
-
-    job_id: Uint53
-    kind: Annotated[int, Field(ge=1, le=6)]
-    node: HexAddress
-    spec_hash: HexHash
-    input_digest: HexHash
-    output_digest: HexHash
-    checkpoint_root: HexHash
-    checkpoint_count: Annotated[int, Field(ge=0, le=MAX_CHECKPOINTS)]
-    device_seconds: Uint53
-    started_at: Uint53
-    finished_at: Uint53
-    exit_code: Uint32
-
-    def to_core(self) -> Receipt:
-        """The core value of these fields."""
-        return Receipt(
-            job_id=JobId(self.job_id),
-            kind=JobKind(self.kind),
-            node=Address(self.node),
-            spec_hash=hash_from_hex(self.spec_hash),
-            input_digest=hash_from_hex(self.input_digest),
-            output_digest=hash_from_hex(self.output_digest),
-            checkpoint_root=hash_from_hex(self.checkpoint_root),
-            checkpoint_count=self.checkpoint_count,
-            device_seconds=self.device_seconds,
-            started_at=Timestamp(self.started_at),
-            finished_at=Timestamp(self.finished_at),
-            exit_code=self.exit_code,
-        )
 
 
 class ReceiptBody(Body):
@@ -382,8 +338,3 @@ class SpecBody(Body):
     """POST /v1/jobs/specs; the spec itself is checked by its kind when a job is planned and run."""
 
     spec: dict[str, object]
-
-
-def signature_bytes(text: str) -> Signature:
-    """65 bytes of a 0x-hex signature that the schema has checked."""
-    return Signature(bytes.fromhex(text[2:]))

@@ -2,12 +2,12 @@
 
 from fastapi import FastAPI
 
-from gateway.api.errors import install_error_handlers
 from gateway.api.jobs import job_routes
 from gateway.api.limits import BodyLimits, RateLimit
 from gateway.api.nodes import node_routes
 from gateway.api.specs import spec_routes
 from gateway.service import Gateway
+from swarm_chain.web.errors import install_error_handlers
 
 DESCRIPTION = """Jobs of customers on nodes of one Ray cluster. Messages carry their own EIP-712 signature (domain:
 ChallengeBeacon); times are chain time; wei are decimal strings. Every error is {"error", "message", "fix", "values"}."""

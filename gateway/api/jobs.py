@@ -16,9 +16,7 @@ from gateway.api.schemas import (
     ReceiptBody,
     SignatureHeader,
     receipt_of_job,
-    signature_bytes,
 )
-from gateway.api.strict_json import StrictRoute
 from gateway.planning import job_view
 from gateway.receipts import ReceiptClaim, take_receipt
 from gateway.service import Gateway
@@ -28,6 +26,8 @@ from swarm_chain.core.encoding import keccak, to_hex
 from swarm_chain.core.gateway import JobAccess, JobContent, JobLog
 from swarm_chain.core.messages import Json
 from swarm_chain.core.units import Address, JobId, Timestamp
+from swarm_chain.web.bodies import signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 
 def job_routes(gateway: Gateway, rates: RateLimit) -> APIRouter:

@@ -3,8 +3,7 @@
 from fastapi import APIRouter, Request
 
 from gateway.api.limits import RateLimit
-from gateway.api.schemas import AnnouncementBody, HexAddress, signature_bytes
-from gateway.api.strict_json import StrictRoute
+from gateway.api.schemas import AnnouncementBody
 from gateway.desk import candidates_now, take_announcement
 from gateway.model import Candidate
 from gateway.planning import assignments_of
@@ -12,6 +11,8 @@ from gateway.service import Gateway
 from swarm_chain.core.gateway import announcement_json
 from swarm_chain.core.messages import Json
 from swarm_chain.core.units import Address
+from swarm_chain.web.bodies import HexAddress, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 
 def node_routes(gateway: Gateway, rates: RateLimit) -> APIRouter:

@@ -3,11 +3,10 @@
 from typing import Annotated, Any
 
 from fastapi import Header, Path, Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
-from pydantic.alias_generators import to_camel
+from pydantic import Field, StringConstraints
 
 from swarm_chain.core.checkpoints import MAX_CHECKPOINTS
-from swarm_chain.core.encoding import address_bytes, checksum_address, hash_from_hex
+from swarm_chain.core.encoding import hash_from_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.gateway import (
     CUSTOMER_HEADER,
@@ -17,22 +16,11 @@ from swarm_chain.core.gateway import (
     SIGNATURE_HEADER,
     NodeAnnouncement,
 )
-from swarm_chain.core.kinds import HardwareClass, JobKind
+from swarm_chain.core.kinds import HardwareClass
 from swarm_chain.core.model import Receipt
-from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp, Wei
+from swarm_chain.core.units import Address, Hash32, Timestamp, Wei
+from swarm_chain.web.bodies import Body, HexAddress, HexHash, HexSignature, ReceiptFields, Uint32, Uint53
 
-
-def _checksummed(text: str) -> str:
-    if checksum_address(address_bytes(Address(text))) != text:
-        raise ValueError("address is not checksummed (EIP-55)")
-    return text
-
-
-HexHash = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{64}$")]
-HexSignature = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{130}$")]
-HexAddress = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-fA-F]{40}$"), AfterValidator(_checksummed)]
-Uint32 = Annotated[int, Field(ge=0, le=2**32 - 1)]
-Uint53 = Annotated[int, Field(ge=0, lt=2**53)]
 WeiText = Annotated[str, StringConstraints(pattern=r"^(0|[1-9][0-9]{0,38})$")]
 
 JobPath = Annotated[int, Path(ge=1, lt=2**53, description="Job id of JobEscrow.")]
@@ -42,12 +30,6 @@ NodeHeader = Annotated[HexAddress, Header(alias=NODE_HEADER)]
 CustomerHeader = Annotated[HexAddress, Header(alias=CUSTOMER_HEADER)]
 IssuedAtHeader = Annotated[int, Header(alias=ISSUED_AT_HEADER, ge=0, lt=2**53)]
 SignatureHeader = Annotated[HexSignature, Header(alias=SIGNATURE_HEADER)]
-
-
-class Body(BaseModel):
-    """Base of all bodies."""
-
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
 
 class AnnouncementFields(Body):
@@ -107,40 +89,6 @@ class LogBody(Body):
     signature: HexSignature
 
 
-class ReceiptFields(Body):
-    """JobReceipt."""
-
-    job_id: Uint53
-    kind: Annotated[int, Field(ge=1, le=len(JobKind))]
-    node: HexAddress
-    spec_hash: HexHash
-    input_digest: HexHash
-    output_digest: HexHash
-    checkpoint_root: HexHash
-    checkpoint_count: Annotated[int, Field(ge=0, le=MAX_CHECKPOINTS)]
-    device_seconds: Uint53
-    started_at: Uint53
-    finished_at: Uint53
-    exit_code: Uint32
-
-    def to_core(self) -> Receipt:
-        """The core value of these fields."""
-        return Receipt(
-            job_id=JobId(self.job_id),
-            kind=JobKind(self.kind),
-            node=Address(self.node),
-            spec_hash=hash_from_hex(self.spec_hash),
-            input_digest=hash_from_hex(self.input_digest),
-            output_digest=hash_from_hex(self.output_digest),
-            checkpoint_root=hash_from_hex(self.checkpoint_root),
-            checkpoint_count=self.checkpoint_count,
-            device_seconds=self.device_seconds,
-            started_at=Timestamp(self.started_at),
-            finished_at=Timestamp(self.finished_at),
-            exit_code=self.exit_code,
-        )
-
-
 class ReceiptBody(Body):
     """POST /v1/jobs/{id}/receipts."""
 
@@ -151,11 +99,6 @@ class ReceiptBody(Body):
     def content_hashes(self) -> tuple[Hash32, ...]:
         """Hashes of all contents, in order."""
         return tuple(map(hash_from_hex, self.checkpoints))
-
-
-def signature_bytes(text: str) -> Signature:
-    """65 bytes of a 0x-hex signature that the schema has checked."""
-    return Signature(bytes.fromhex(text[2:]))
 
 
 def receipt_of_job(body: ReceiptBody, job_id: int) -> Receipt:

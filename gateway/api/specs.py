@@ -5,14 +5,15 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
 from gateway.api.limits import RateLimit, pieces
-from gateway.api.schemas import HexHash, SpecBody
-from gateway.api.strict_json import StrictRoute
+from gateway.api.schemas import SpecBody
 from gateway.desk import blob_path, take_blob, take_spec
 from gateway.planning import make_plan
 from gateway.service import Gateway
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.gateway import plan_json
 from swarm_chain.core.messages import Json
+from swarm_chain.web.bodies import HexHash
+from swarm_chain.web.strict_json import StrictRoute
 
 
 def spec_routes(gateway: Gateway, rates: RateLimit) -> APIRouter:

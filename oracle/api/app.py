@@ -10,7 +10,6 @@ from oracle.api.callbacks import TcpCaller, callback_routes
 from oracle.api.classes import class_routes
 from oracle.api.commitments import CommitmentInbox, CommitmentLane
 from oracle.api.counting import CountedMessages
-from oracle.api.errors import install_error_handlers
 from oracle.api.jobs import job_routes, spec_routes
 from oracle.api.limits import BodyLimits
 from oracle.api.links import link_routes
@@ -24,6 +23,7 @@ from oracle.api.volumes import volume_routes
 from oracle.pipeline.callbacks import Callbacks, Caller
 from oracle.pipeline.member import Member
 from swarm_chain.core.units import Address
+from swarm_chain.web.errors import install_error_handlers
 
 DESCRIPTION = """What a member of the oracle takes in from nodes and serves to everybody. Node messages carry their own
 EIP-712 signature (domain: ChallengeBeacon); times are chain time; wei and large integers are decimal strings.

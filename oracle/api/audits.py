@@ -8,21 +8,15 @@ from fastapi.concurrency import run_in_threadpool
 from oracle.api.answers import POSTED, AuditAnswered, AuditBegun, AuditNonce, AuditsAnswer, Json, NothingAnswer, errors
 from oracle.api.limits import arrived_ms
 from oracle.api.rates import RateLimit, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.audits import Auditing, asked_audit, asked_in_ms, take_answer, take_openings, take_request
-from oracle.schemas import (
-    AuditAnswerBody,
-    AuditOpeningsBody,
-    AuditRequestBody,
-    HexAddress,
-    HexHash,
-    signature_bytes,
-)
+from oracle.schemas import AuditAnswerBody, AuditOpeningsBody, AuditRequestBody
 from oracle.store.audits import Audit, audits_of
 from oracle.store.evidence import Instant
 from swarm_chain.core.encoding import canonical_json, hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
 from swarm_chain.core.units import Address
+from swarm_chain.web.bodies import HexAddress, HexHash, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 LISTED = 64
 HELD_MS = 2000

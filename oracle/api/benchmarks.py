@@ -8,16 +8,16 @@ from pydantic import Field, StringConstraints
 from oracle.api.answers import POSTED, AcceptedAnswer, Answer, Json, errors
 from oracle.api.classes import newest_report
 from oracle.api.rates import Rates, Turns, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.benchmarks import take_benchmark
 from oracle.pipeline.member import Member
 from oracle.publish.classes import proven_of
-from oracle.schemas import Body, HexAddress, HexSignature, Uint53, signature_bytes
 from oracle.store.benchmarks import SignedBenchmark, benchmark_of
 from swarm_chain.core.benchmarks import MAX_FIGURES, MAX_NAME, BenchmarkReport, Figure, figures_json
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.units import Address, Timestamp
+from swarm_chain.web.bodies import Body, HexAddress, HexSignature, Uint53, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 # Terminals show them: printable ASCII alone.
 FigureText = Annotated[str, StringConstraints(pattern=r"^[ -~]+$", max_length=MAX_NAME)]

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Request
 
 from oracle.api.answers import POSTED, CallbackAnswer, Json, errors
 from oracle.api.rates import RateLimit, Turns, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.callbacks import Callbacks, Called, take_callback
-from oracle.schemas import CallbackBody, signature_bytes
+from oracle.schemas import CallbackBody
+from swarm_chain.web.bodies import signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 AT_ONCE = 8  # calls wait for strangers: more of them would keep the threads that serve everybody else
 CONNECT_S = 2

@@ -14,10 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from oracle.api.answers import Json
 from oracle.api.batches import Batches
-from oracle.api.errors import refusal
 from oracle.api.limits import arrived_ms
 from oracle.api.rates import RateLimit, host_of
-from oracle.api.strict_json import read_json
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.intake import Incoming, arrive, keep_commitments
 from oracle.pipeline.lease import LeaseKeeper
@@ -26,6 +24,8 @@ from oracle.store.evidence import Instant, Saved
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.errors import RejectedError, SwarmError
 from swarm_chain.core.units import Address
+from swarm_chain.web.errors import refusal
+from swarm_chain.web.strict_json import read_json
 
 PATH = "/v1/commitments"
 

@@ -5,7 +5,6 @@ from fastapi import APIRouter, Request, Response
 from oracle.api.answers import POSTED, AcceptedAnswer, JobAnswer, JobPath, Json, SpecAnswer, errors, raw
 from oracle.api.job_state import job_document
 from oracle.api.rates import Rates, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.model import SignedReceipt
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.job_desk import (
@@ -16,11 +15,13 @@ from oracle.pipeline.job_desk import (
     take_spec,
 )
 from oracle.pipeline.job_inputs import take_input
-from oracle.schemas import CheckpointBody, HexHash, ReceiptBody, SpecBody, UploadBody, signature_bytes
+from oracle.schemas import CheckpointBody, ReceiptBody, SpecBody, UploadBody
 from oracle.store import jobs as store
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address, JobId
+from swarm_chain.web.bodies import HexHash, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 
 def spec_routes(desk: Desk, rates: Rates) -> APIRouter:

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Request
 
 from oracle.api.answers import POSTED, Answer, EpochPath, Json, NothingAnswer, errors
 from oracle.api.rates import RateLimit, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.link_schemas import EndpointBody, LinkBody
 from oracle.pipeline.links import Linking, peers_of, take_endpoint, take_link
-from oracle.schemas import HexAddress, signature_bytes
 from swarm_chain.core.messages import signed_endpoint_json, signed_link_json
 from swarm_chain.core.units import Address, EpochNumber
+from swarm_chain.web.bodies import HexAddress, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 
 class PeerAnswer(Answer):

@@ -13,15 +13,16 @@ from oracle.api.answers import (
 )
 from oracle.api.commitments import CommitmentInbox
 from oracle.api.rates import Rates, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.intake import plans_of, take_heartbeat, take_proof
-from oracle.schemas import CommitmentBody, HeartbeatBody, HexAddress, ProofBody
+from oracle.schemas import CommitmentBody, HeartbeatBody, ProofBody
 from oracle.store import evidence
 from oracle.store.evidence import Saved
 from swarm_chain.core.encoding import to_hex
 from swarm_chain.core.model import WindowRecord
 from swarm_chain.core.units import Address, epoch_of
+from swarm_chain.web.bodies import HexAddress
+from swarm_chain.web.strict_json import StrictRoute
 
 
 def node_routes(desk: Desk, rates: Rates, inbox: CommitmentInbox) -> APIRouter:

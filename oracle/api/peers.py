@@ -7,15 +7,15 @@ from pydantic import Field, Strict
 
 from oracle.api.answers import POSTED, EpochPath, errors, raw
 from oracle.api.rates import Rates, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.desk import Desk
 from oracle.pipeline.exchange import NAMES_AT_ONCE
 from oracle.pipeline.holding import evidence_of, inventory_of, rooted_commitments
 from oracle.publish.exchange import Evidence, evidence_bytes, inventory_json, parse_inventory
-from oracle.schemas import Body, HexAddress, HexHash, Uint53
 from swarm_chain.core.encoding import canonical_json
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import EpochNumber
+from swarm_chain.web.bodies import Body, HexAddress, HexHash, Uint53
+from swarm_chain.web.strict_json import StrictRoute
 
 WindowPath = Annotated[int, Path(ge=0, lt=2**53, description="Window id.")]
 DeviceNumber = Annotated[int, Field(ge=0, lt=64)]

@@ -4,11 +4,12 @@ from fastapi import APIRouter, Request
 
 from oracle.api.answers import POSTED, Answer, Json, NothingAnswer, errors
 from oracle.api.rates import RateLimit, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.probes import Probing, take_offer
-from oracle.schemas import HexAddress, OfferBody, signature_bytes
+from oracle.schemas import OfferBody
 from oracle.store.serving import Probe, probes_of
 from swarm_chain.core.units import Address
+from swarm_chain.web.bodies import HexAddress, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 LISTED = 64
 

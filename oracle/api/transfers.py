@@ -14,15 +14,15 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from oracle.api.answers import POSTED, NothingAnswer, errors, raw
-from oracle.api.errors import refusal
 from oracle.api.rates import RateLimit, host_of
 from oracle.pipeline.audits import Auditing
 from oracle.pipeline.transfers import begin_download, begin_upload, end_upload, seats_of, sent_pieces
-from oracle.schemas import HexHash
 from oracle.store.evidence import Instant
 from swarm_chain.core.encoding import hash_from_hex
 from swarm_chain.core.errors import InvalidInputError, SwarmError
 from swarm_chain.core.payload import UploadCheck
+from swarm_chain.web.bodies import HexHash
+from swarm_chain.web.errors import refusal
 
 OCTETS = "application/octet-stream"
 GATHERED = 256 * 1024  # bytes looked at together

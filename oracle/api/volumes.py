@@ -7,21 +7,15 @@ from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from oracle.api.answers import POSTED, Json, VolumeAnswer, VolumesAnswer, errors, raw
 from oracle.api.rates import RateLimit, Turns, host_of
-from oracle.api.strict_json import StrictRoute
 from oracle.pipeline.volumes import Volumes, left_to_send, take_blocks, take_confirmation, take_opening
-from oracle.schemas import (
-    ConfirmationBody,
-    HexAddress,
-    HexHash,
-    HexSignature,
-    VolumeRequestBody,
-    signature_bytes,
-)
+from oracle.schemas import ConfirmationBody, VolumeRequestBody
 from oracle.store.volumes import KeptVolume, volumes_of
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.units import Address
 from swarm_chain.core.volumes import MAX_SENT_AT_ONCE, BlocksRequest
+from swarm_chain.web.bodies import HexAddress, HexHash, HexSignature, signature_bytes
+from swarm_chain.web.strict_json import StrictRoute
 
 LISTED = 64
 AT_ONCE = 8  # answers of a MiB under way, that is what they take of memory

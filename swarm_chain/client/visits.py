@@ -5,11 +5,10 @@ from typing import Final
 
 from swarm_chain.client.escrow import Customer, Escrow
 from swarm_chain.core.encoding import to_hex
-from swarm_chain.core.job_access import job_access_hash
+from swarm_chain.core.gateway import CUSTOMER_HEADER, ISSUED_AT_HEADER, SIGNATURE_HEADER, JobAccess, access_hash
 from swarm_chain.core.units import JobId
 from swarm_chain.ports import Clock
 
-CUSTOMER_HEADER, ISSUED_AT_HEADER, SIGNATURE_HEADER = "X-Swarm-Customer", "X-Swarm-Issued-At", "X-Swarm-Signature"
 RENEW_MS: Final = 10_000  # a gateway takes them for 30 s of chain time
 
 
@@ -33,8 +32,8 @@ class Visits:
         now_ms = self._clock.monotonic_ms()
         if not self._headers or now_ms - self._signed_at_ms > RENEW_MS:
             address, issued_at = self._customer.address, self._escrow.now
-            struct_hash = job_access_hash(self._job_id, address, issued_at)
-            signature = to_hex(self._customer.sign_typed(self._escrow.domain, struct_hash))
+            access = JobAccess(job_id=self._job_id, customer=address, issued_at=issued_at)
+            signature = to_hex(self._customer.sign_typed(self._escrow.domain, access_hash(access)))
             self._headers = {
                 CUSTOMER_HEADER: address,
                 ISSUED_AT_HEADER: str(issued_at),

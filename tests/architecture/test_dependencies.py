@@ -18,6 +18,7 @@ from tests.architecture.tree import PACKAGES, ROOT, Module, modules
 EXTRAS = {"swarm_chain": (), "oracle": ("oracle",), "node": ("node", "jobs"), "gateway": ("gateway",)}
 BROUGHT_BY_OTHERS = {
     "swarm_chain/reference/": ("torch", "triton", "optuna", "safetensors", "torchao", "peft", "transformers"),
+    "swarm_chain/web/": ("fastapi", "starlette"),
     "oracle/pipeline/ray_compute.py": ("ray",),
 }
 

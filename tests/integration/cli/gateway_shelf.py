@@ -12,7 +12,7 @@ from typing import Any
 from swarm_chain.adapters.keystore import KeySigner
 from swarm_chain.core.encoding import canonical_json, keccak, to_hex
 from swarm_chain.core.errors import InvalidInputError
-from swarm_chain.core.job_access import job_access_digest
+from swarm_chain.core.gateway import JobAccess, access_digest
 from swarm_chain.core.jobs import spec_hash
 from swarm_chain.core.signing import require_signed_by
 from swarm_chain.core.units import Address, Hash32, JobId, Signature, Timestamp
@@ -108,7 +108,8 @@ class GatewayShelf:
     def _require_customer(self, job_id: int, headers: Any) -> None:
         issued_at = Timestamp(int(headers["X-Swarm-Issued-At"]))
         customer: Any = self.tools.call("JobEscrow", "job", job_id)
-        digest = job_access_digest(self.domain, JobId(job_id), Address(headers["X-Swarm-Customer"]), issued_at)
+        reader = Address(headers["X-Swarm-Customer"])
+        digest = access_digest(self.domain, JobAccess(job_id=JobId(job_id), customer=reader, issued_at=issued_at))
         signature = Signature(bytes.fromhex(headers["X-Swarm-Signature"][2:]))
         require_signed_by(customer["customer"], digest, signature)
         if abs(self.tools.reader.block("latest").timestamp - issued_at) > MAX_SKEW_FOR:

@@ -7,8 +7,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from oracle.api.errors import install_error_handlers
 from swarm_chain.core.errors import InconsistentError, InvalidInputError, RejectedError, SwarmError, UnavailableError
+from swarm_chain.web.errors import install_error_handlers
 from tests.http_clients import client_of
 from tests.member_world import ALICE, MemberWorld
 

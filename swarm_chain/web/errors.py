@@ -24,6 +24,8 @@ NOT_FOUND = frozenset(
         "unknown_audit",
         "unknown_volume",
         "unknown_benchmark",
+        "unknown_blob",
+        "unknown_content",
     }
 )
 SHOWN = 200  # characters of a caller's own words that an answer repeats
@@ -41,6 +43,8 @@ def status_of(error: SwarmError) -> int:
     """HTTP status of an error."""
     if error.code == "rate_limited":
         return 429
+    if error.code == "too_large":
+        return 413
     return 404 if error.code in NOT_FOUND else error.http_status
 
 
@@ -56,7 +60,7 @@ def refusal(error: SwarmError, path: str) -> JSONResponse:
         path: what was asked for.
     """
     status = status_of(error)
-    say = log.debug if status == 404 else log.info  # members and nodes ask for what is not there yet, all the time
+    say = log.debug if status == 404 else log.info  # who waits for something asks for it all the time
     say("request_refused", path=path, status=status, code=error.code)
     retry = {"Retry-After": str(error.values["retryAfter"])} if "retryAfter" in error.values else {}
     return JSONResponse(error.as_dict(), status_code=status, headers=retry)
@@ -92,7 +96,7 @@ async def _crash(request: Request, error: Exception) -> JSONResponse:
     log.error("request_crashed", path=request.url.path, error_id=error_id, exc_info=error)
     document = {
         "error": "internal",
-        "message": f"this member failed on the request (id {error_id})",
+        "message": f"this service failed on the request (id {error_id})",
         "fix": "tell the operator the id",
         "values": {"errorId": error_id},
     }
