@@ -6,6 +6,7 @@ from gateway.model import NOTHING, Assignment, Candidate
 from swarm_chain.core.gateway import NodeAnnouncement
 from swarm_chain.core.kinds import HardwareClass, JobState
 from swarm_chain.core.model import ChainState, ProviderRecord
+from swarm_chain.core.regions import region_text
 from swarm_chain.core.units import Address, Timestamp
 
 Measured = Mapping[Address, Mapping[str, int]]
@@ -48,11 +49,6 @@ def candidates(
     """
     load = _load(state, given)
     return tuple(_candidates(state, announced, load, measured))
-
-
-def region_text(raw: bytes) -> str:
-    """A region as specs name it: the registry's bytes without their padding."""
-    return raw.rstrip(b"\0").decode("ascii", "replace")
 
 
 def _candidates(

@@ -38,6 +38,9 @@ class NodeSettings(BaseSettings):
     ray_token_file: Path | None = None
     jobs: bool = False
     gateway_url: str = Field(default="", pattern=r"^(https?://[^,]+(,https?://[^,]+)*)?$")
+    # A gateway's Ray head, host:port, that this machine joins as a Ray node; instead of ray_address.
+    cluster_address: str = Field(default="", pattern=r"^([^:]+:[0-9]+)?$")
+    cluster_host: str = Field(default="127.0.0.1", pattern=r"^[0-9a-f.:]+$")  # of this node, as the head reaches it
     region: str = Field(default="unknown", min_length=1, max_length=64)
     hardware_class: str = Field(default="cpu", pattern="^(cpu|gpu|storage)$")
     price_wei: int = Field(default=10**12, ge=0, lt=2**128)  # for one device-second of a job
@@ -137,13 +140,22 @@ def prepare_ray_environment(settings: NodeSettings) -> None:
     """
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    if not settings.ray_address:
+    if not settings.ray_address and settings.cluster_host.startswith("127."):
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = (
             "0"  # Ray's switch for loopback; an address alone does not do it
         )
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     if settings.ray_token_file is not None or not os.environ.get("RAY_AUTH_TOKEN"):
         os.environ["RAY_AUTH_TOKEN"] = _ray_token(settings)
+
+
+def cluster_environment(host: str) -> dict[str, str]:
+    """Environment of a Ray node that joins another's cluster; on loopback it listens nowhere else.
+
+    Args:
+        host: address of the node.
+    """
+    return os.environ | {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0" if host.startswith("127.") else "1"}
 
 
 def _ray_token(settings: NodeSettings) -> str:

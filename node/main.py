@@ -1,14 +1,12 @@
 """Wiring of a node: settings in, a running agent out. The one place that knows every part."""
 
-import logging
 import signal
-import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import randbelow
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -16,13 +14,14 @@ from node.agent import Agent
 from node.audits.claims import ClaimGrounds, auditees
 from node.audits.runner import AuditRunner
 from node.chain_watch import first_block_of
-from node.config import REGISTER, NodeSettings, prepare_ray_environment
+from node.config import REGISTER, NodeSettings
 from node.gateways.wiring import connected_gateways
 from node.jobs.runner import RayJobRunner, RunnerOptions
 from node.links.runner import Links, started_links
 from node.logs import configure_logs
 from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, HttpOracleSpecs, JsonHttp
 from node.ports import Auditee, Devices, RowTracer
+from node.ray_connection import cluster_connection, ray_connection, registered_labels
 from node.serving.offers import Serving, started_serving
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
@@ -31,7 +30,7 @@ from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, load_signer
 from swarm_chain.adapters.panel import Dissent, Quorum
 from swarm_chain.adapters.private_files import read_private
-from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.kinds import Category
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.signing import domain_separator
@@ -45,13 +44,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger()
 
-OBJECT_STORE_BYTES = 80 * 2**20  # heads are a few megabytes at most; checkpoints stay on disk
-LISTENER_S = 5
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What an agent is built from beside its settings."""
+    """What an agent is built from beside its settings; `workers` labels the Ray nodes its jobs may use."""
 
     signer: KeySigner
     devices: Devices
@@ -59,6 +55,7 @@ class Parts:
     auditees: Mapping[Category, Auditee] = field(default_factory=dict)
     serving: Serving | None = None
     links: Links | None = None
+    workers: Mapping[str, str] = field(default_factory=dict)
 
 
 Wrap = Callable[[Parts], Parts]
@@ -80,7 +77,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
         stack.enter_context(only_agent(settings.folder))
         signer = node_signer(settings)
         signal.signal(signal.SIGTERM, _leave)
-        stack.enter_context(ray_connection(settings))
+        workers = stack.enter_context(_ray(settings, signer))
         signal.signal(signal.SIGTERM, _leave)  # Ray has put a handler of its own in its place
         devices = ray_devices(settings)
         log.info("devices_examined", backends=devices.examine())
@@ -91,6 +88,7 @@ def run_agent(settings: NodeSettings, wrap: Wrap = lambda parts: parts) -> None:
             auditees=auditees(claim_grounds(settings, signer)),
             serving=started_serving(claim_grounds(settings, signer), stack),
             links=started_links(claim_grounds(settings, signer), stack),
+            workers=workers,
         )
         parts = wrap(own)
         agent = stack.enter_context(agent_of(settings, parts))
@@ -123,7 +121,7 @@ def agent_of(settings: NodeSettings, parts: Parts) -> Iterator[Agent]:
             audits=_audits(parts, deployment, members),
             devices=parts.devices,
             tracer=parts.tracer,
-            runner=_runner(settings) if settings.jobs else None,
+            runner=_runner(settings, parts) if settings.jobs else None,
             state=state,
             home=settings.folder,
             reserve_wei=Wei(settings.reserve_wei),
@@ -159,27 +157,6 @@ def node_deployment(settings: NodeSettings) -> Deployment:
     return find_deployment(load_settings({"home": settings.home, "rpc_url": settings.rpc_url}))
 
 
-@contextmanager
-def ray_connection(settings: NodeSettings) -> Iterator[None]:
-    """Connects to the Ray cluster of the settings, or starts a small one that ends with this process; both want the token.
-
-    Raises:
-        UnavailableError: no cluster answers at the address, or it wants another token.
-    """
-    prepare_ray_environment(settings)
-    import ray
-
-    where = _ray_arguments(settings)
-    try:
-        ray.init(**where, log_to_driver=False, logging_level=logging.WARNING)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise _no_ray(settings, str(error).splitlines()[0]) from error
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
 def ray_devices(settings: NodeSettings) -> "RayDevices":
     """The devices of this machine; Ray must be connected."""
     from node.compute.ray_backend import DeviceOptions, RayDevices
@@ -207,38 +184,17 @@ def row_tracer(settings: NodeSettings) -> RowTracer:
     return RayRowTracer(settings.threads)
 
 
-def _ray_arguments(settings: NodeSettings) -> dict[str, Any]:
-    if settings.ray_address:
-        _require_listener(settings)
-        return {"address": settings.ray_address}
-    return {
-        "address": "local",
-        "num_cpus": max(settings.threads, settings.job_cpus + settings.reserved_cpus),
-        "num_gpus": settings.gpus,
-        "object_store_memory": OBJECT_STORE_BYTES,
-        "include_dashboard": False,
-    }
+def _ray(settings: NodeSettings, signer: Signer) -> AbstractContextManager[Mapping[str, str]]:
+    if not settings.cluster_address:
+        return ray_connection(settings)
+    deployment, quorum = node_deployment(settings), Quorum(agree=settings.rpc_agree, on_dissent=_log_dissent)
+    chain = connect_chain(settings.endpoints, deployment, quorum).reader
+    return cluster_connection(settings, registered_labels(chain, signer.address))
 
 
-def _require_listener(settings: NodeSettings) -> None:
-    # ray.init waits for minutes where nobody listens.
-    host, _, port = settings.ray_address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), timeout=LISTENER_S).close()
-    except (OSError, ValueError, OverflowError) as error:
-        raise _no_ray(settings, f"nobody answers there ({error})") from error
-
-
-def _no_ray(settings: NodeSettings, reason: str) -> UnavailableError:
-    return UnavailableError(
-        f"cannot join Ray at {settings.ray_address or 'this machine'}: {reason}",
-        fix="check SWARM_RAY_ADDRESS (host:port) and the token in SWARM_RAY_TOKEN_FILE or RAY_AUTH_TOKEN",
-        code="ray_unreachable",
-    )
-
-
-def _runner(settings: NodeSettings) -> RayJobRunner:
-    return RayJobRunner(RunnerOptions(directory=settings.folder / "jobs", cpus=settings.job_cpus))
+def _runner(settings: NodeSettings, parts: Parts) -> RayJobRunner:
+    options = RunnerOptions(directory=settings.folder / "jobs", cpus=settings.job_cpus, labels=parts.workers)
+    return RayJobRunner(options)
 
 
 def _members(settings: NodeSettings) -> tuple[str, ...]:

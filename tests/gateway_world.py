@@ -229,8 +229,9 @@ class GatewayWorld:
         key: FakeSigner | None = None,
         late: int = 0,
         claimed: bytes | None = None,
+        wire: tuple[bytes, str] | None = None,
     ) -> Response:
-        """A node hands in a content; `claimed` are the bytes its signature is for."""
+        """A node hands in a content; `claimed` are the bytes its signature is for, `wire` what is sent, with its encoding."""
         issued = Timestamp(self.now - late)
         hashed = content_hash(content if claimed is None else claimed)
         said = JobContent(job_id=JobId(1), node=node.address, index=index, content_hash=hashed, issued_at=issued)
@@ -240,7 +241,9 @@ class GatewayWorld:
             "X-Swarm-Issued-At": str(issued),
             "X-Swarm-Signature": to_hex(signature),
         }
-        return self.client.put(f"/v1/jobs/1/contents/{index}", content=content, headers=headers)
+        sent, encoding = wire or (content, "identity")
+        headers["Content-Encoding"] = encoding
+        return self.client.put(f"/v1/jobs/1/contents/{index}", content=sent, headers=headers)
 
     def put_contents(self, contents: tuple[bytes, ...]) -> None:
         """A node hands in all its contents."""

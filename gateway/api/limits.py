@@ -14,7 +14,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from swarm_chain.core.errors import UnavailableError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.packing import DEFLATE, Unpacker
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_BODIES = 64  # that are received or worked on at once
@@ -120,17 +121,28 @@ class RateLimit:
 
 
 async def pieces(request: Request, within_s: float = UPLOAD_WITHIN_S) -> AsyncIterator[bytes]:
-    """Body of an upload as it comes.
+    """Body of an upload as it comes, unpacked if its sender packed it.
 
     Raises:
         UnavailableError: it takes too long.
+        InvalidInputError: it is packed in a way unknown here, or broken.
     """
+    unpacker = _unpacker(request.headers.get("content-encoding", "identity"))
     try:
         async with asyncio.timeout(within_s):
             async for piece in request.stream():
-                yield piece
+                for part in unpacker.add(piece) if unpacker else (piece,):
+                    yield part
+        if unpacker:
+            unpacker.close()
     except TimeoutError as error:
         raise UnavailableError(f"an upload must come within {within_s:g} s", code="too_slow", retry_after=1) from error
+
+
+def _unpacker(encoding: str) -> Unpacker | None:
+    if encoding not in ("identity", DEFLATE):
+        raise InvalidInputError(f"no Content-Encoding {encoding!r}", fix=f"use {DEFLATE}, or none", code="bad_encoding")
+    return Unpacker() if encoding == DEFLATE else None
 
 
 def depth(body: bytes | bytearray) -> int:

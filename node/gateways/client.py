@@ -2,6 +2,7 @@
 
 import json
 
+from node.gateways.packing import MeasuredLine
 from node.gateways.ports import ContentUpload, LogUpload
 from node.model import SignedReceipt
 from node.oracle_client import UPLOAD_S, JsonHttp
@@ -50,6 +51,7 @@ class HttpGatewayInbox:
 
     def __init__(self, http: JsonHttp) -> None:
         self._http = http
+        self._line = MeasuredLine()
 
     def blob(self, content: Hash32, most: int) -> bytes:
         """An input, checked against its hash."""
@@ -59,13 +61,19 @@ class HttpGatewayInbox:
         return found
 
     def content(self, upload: ContentUpload) -> None:
-        """Hands in a content."""
+        """Hands in a content, packed where that is a gain."""
         headers = {
             NODE_HEADER: upload.said.node,
             ISSUED_AT_HEADER: str(upload.said.issued_at),
             SIGNATURE_HEADER: to_hex(upload.signature),
         }
-        self._http.put_bytes(f"/v1/jobs/{upload.said.job_id}/contents/{upload.said.index}", upload.content, headers)
+        path = f"/v1/jobs/{upload.said.job_id}/contents/{upload.said.index}"
+
+        def put(wire: bytes, encoding: str | None) -> None:
+            packed = {"Content-Encoding": encoding} if encoding else {}
+            self._http.put_bytes(path, wire, headers | packed)
+
+        self._line.send(upload.content, put)
 
     def log(self, upload: LogUpload) -> int:
         """Hands in a piece of the log; gives how many bytes of it the gateway has now."""

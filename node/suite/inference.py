@@ -47,7 +47,7 @@ def inference_metrics(bench: Bench) -> Iterator[Metric]:
 
 def _climbed(bench: Bench) -> list[RungFigures]:
     """Figures rung by rung, the first one that leaves the level last."""
-    from node.main import ray_connection
+    from node.ray_connection import ray_connection
     from node.serving.endpoint import EndpointOptions, RayEndpoint
 
     model, secret = keccak(b"bench"), Hash32(secrets.token_bytes(32))

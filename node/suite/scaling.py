@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from node.config import load_settings
-from node.main import ray_connection
+from node.ray_connection import ray_connection
 from node.suite.metrics import Bench, Metric, per_second
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.encoding import keccak

@@ -21,6 +21,7 @@ from swarm_chain.cli.views import (
 )
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import ContractCall
+from swarm_chain.core.regions import region_text
 from swarm_chain.core.units import ZERO_ADDRESS, Address
 
 app = typer.Typer(help="Your entry in the registry.")
@@ -65,7 +66,7 @@ def show(
     document = {
         "providerId": found,
         **record,
-        "region": _region_text(record["region"]),
+        "region": region_text(record["region"]),
         "nodes": view(session, "ProviderRegistry", "nodeCount", found),
         "activeStakeWei": view(session, "StakeVault", "activeStake", found),
     }
@@ -123,10 +124,6 @@ def _region(text: str) -> bytes:
             f"no region {text!r}", fix="use 1 to 8 ASCII letters, for example eu-west", code="usage"
         )
     return text.encode().ljust(8, b"\0")
-
-
-def _region_text(raw: bytes) -> str:
-    return raw.rstrip(b"\0").decode("ascii", errors="replace")
 
 
 def _readable(record: dict[str, Any]) -> dict[str, object]:

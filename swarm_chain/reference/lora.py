@@ -3,7 +3,7 @@
 ModelShape --base_model--> model --adapted--> the same with low-rank adapters --merged--> a model of the first shape
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Architecture = Literal["gpt2", "llama"]
 _ADAPTED: Final[Mapping[str, list[str]]] = {"gpt2": ["c_attn"], "llama": ["q_proj", "v_proj"]}
 _WRAPPER: Final = "base_model.model."
+_HEAD: Final = "lm_head"
 _BASE_TAG: Final = b"swarm.finetune.base.v1"
 _ADAPTER_TAG: Final = b"swarm.finetune.adapter.v1"
 
@@ -109,6 +110,41 @@ def adapted(model: Any, shape: AdapterShape, start: Start) -> Any:
         {name: one for name, one in adapter_tensors(wrapped).items() if ".lora_A." in name}, start, _ADAPTER_TAG
     )
     return wrapped
+
+
+def quantised(wrapped: Any, group: int) -> None:
+    """Gives the base's Linear matrices 4 bits a weight, one scale for `group` inputs of an output (QLoRA, arXiv 2305.14314,
+    with torchao's integers in place of its NF4, which has no implementation for CPUs); tables, head, norms and adapters stay
+    float32. In place.
+
+    Args:
+        wrapped: as `adapted` gives it, its base of an architecture made of Linear modules.
+        group: divides the base's widths.
+
+    Raises:
+        UnavailableError: torchao is not the one that is meant.
+    """
+    from swarm_chain.reference.torchao_quiet import quantisation
+
+    ao, held = quantisation(), {id(module) for _, module in _base_linears(wrapped)}
+    config = ao.IntxWeightOnlyConfig(weight_dtype=ao.int4, granularity=ao.PerGroup(group))
+    ao.quantize_(wrapped, config, filter_fn=lambda module, _: id(module) in held)
+
+
+def restored(wrapped: Any) -> None:
+    """Gives the base's matrices float32 again, each weight as its 4 bits have it. In place."""
+    from torch import nn
+
+    for _, module in _base_linears(wrapped):
+        module.weight = nn.Parameter(module.weight.dequantize(), requires_grad=False)
+
+
+def _base_linears(wrapped: Any) -> Iterator[tuple[str, Any]]:
+    from torch import nn
+
+    for name, module in wrapped.named_modules():
+        if isinstance(module, nn.Linear) and ".lora_" not in name and not name.endswith(_HEAD):
+            yield name, module
 
 
 def adapter_tensors(wrapped: Any) -> "dict[str, Tensor]":

@@ -96,8 +96,10 @@ def _converse(launcher: Launcher, talk: _Talk, limits: SandboxLimits) -> str:
             for key, _ in selector.select(LOOK_EVERY_S):
                 if not _moved(launcher, talk, key.fileobj):
                     selector.unregister(key.fileobj)
+            if max(announced(talk.heard), len(talk.heard)) > limits.answer_bytes + _HEADER_BYTES:
+                return f"gives more than {limits.answer_bytes} bytes"
             if time.monotonic() >= look_at:
-                fault = _passed(launcher.pid, talk, limits, until)
+                fault = _passed(launcher.pid, limits, until)
                 if fault:
                     return fault
                 look_at = time.monotonic() + LOOK_EVERY_S
@@ -132,12 +134,10 @@ def _said(talk: _Talk, pipe: IO[bytes] | None) -> bool:
     return bool(piece)
 
 
-def _passed(launcher: int, talk: _Talk, limits: SandboxLimits, until: float) -> str:
+def _passed(launcher: int, limits: SandboxLimits, until: float) -> str:
     """The limit that was passed; empty if none was."""
     if time.monotonic() >= until:
         return f"took longer than {limits.seconds} s"
-    if max(announced(talk.heard), len(talk.heard)) > limits.answer_bytes + _HEADER_BYTES:
-        return f"gives more than {limits.answer_bytes} bytes"
     inside = below(launcher)
     if len(inside) > limits.processes:
         return f"started more than {limits.processes} processes"

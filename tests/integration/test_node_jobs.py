@@ -87,7 +87,7 @@ def test_job_whose_worker_is_killed_goes_on_where_it_was(
 ) -> None:
     runner.start(JOB, JOB_SPEC, {})
     folder = tmp_path / str(JOB)
-    _wait_until(lambda: path_of(folder, 2).exists())
+    _wait_until(lambda: JobFolder(path=folder).kept(2) is not None)
     os.kill(_worker_of(JOB), signal.SIGKILL)
     kept = path_of(folder, 2).stat().st_mtime_ns
 

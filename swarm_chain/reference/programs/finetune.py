@@ -4,7 +4,8 @@ content 0 --pretrain_steps--> base --steps--> base, adapters --last unit--> merg
 base.*            weights of the base, unless it is an input
 adapter.*         weights of the adapters, by peft's names
 first.*, second.* moments of what is trained: base, later adapters
-merged.*          in the last content: the base with the adapters in it, a model like the base
+merged.*          in the last content: the base with the adapters in it, a model like the base; where adapters learn on a
+                  base of 4 bits, the base that they learnt on
 report.*          in the last content: int64, loss on held-out data in millionths before, after and merged, and the
                   largest difference of a merged model's logit from that of base and adapters, in millionths
 """
@@ -26,6 +27,8 @@ from swarm_chain.reference.lora import (
     base_model,
     base_tensors,
     merged,
+    quantised,
+    restored,
     set_initial,
     token_logits,
     token_loss,
@@ -123,6 +126,8 @@ class FinetuneProgram:
             with model.disable_adapter():
                 before = token_loss(model, held_out)
             after, logits = token_loss(model, held_out), token_logits(model, held_out)
+            if self.work.base_bits == 4:
+                restored(model)
             whole = merged(model)
             loss, others = token_loss(whole, held_out), token_logits(whole, held_out)
         difference = (logits - others).abs().max().item()
@@ -139,6 +144,8 @@ class FinetuneProgram:
         wrapped = adapted(model, work.adapters, work.start)
         if not fresh:
             set_tensors(adapter_tensors(wrapped), part_of(tensors, "adapter"))
+        if work.base_bits == 4:
+            quantised(wrapped, work.base_group)
         return wrapped
 
     def _batches(self) -> Callable[[int], Any]:

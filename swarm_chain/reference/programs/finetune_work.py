@@ -1,7 +1,7 @@
 """Fields of a fine-tuning, checked alone and together."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -19,7 +19,8 @@ class FinetuneWork:
 
     `base` and `data` are content hashes of inputs. Without `base` the model is made from `seed` and trained for
     `pretrain_steps` on sequences generated from it; without `data` the adapters learn sequences generated from
-    `data_seed`. Data are tensors "train" and "held_out", (n, context + 1) int64. Learning rates are in millionths.
+    `data_seed`. With `base_bits` 4 the adapters learn on a base of 4 bits a weight, `base_group` inputs to a scale.
+    Data are tensors "train" and "held_out", (n, context + 1) int64. Learning rates are in millionths.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = STRICT
@@ -39,6 +40,8 @@ class FinetuneWork:
     learning_rate_micro: Annotated[int, Field(ge=1, le=1_000_000)]
     pretrain_steps: Annotated[int, Field(ge=0, le=100_000)] = 0
     pretrain_rate_micro: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
+    base_bits: Literal[4, 32] = 32
+    base_group: Literal[8, 16, 32, 64, 128] = 32
     data_seed: Annotated[int, Field(ge=0, lt=2**53)] = 0
     base: HexHash | None = None
     data: HexHash | None = None
@@ -105,6 +108,10 @@ def parse_finetune_work(spec: JobSpec) -> FinetuneWork:
         "steps and pretrain_steps must be multiples of segment_steps": not (
             work.steps % work.segment_steps or work.pretrain_steps % work.segment_steps
         ),
+        "a base of 4 bits must be a llama: gpt2 keeps its matrices in modules that torchao does not know": not (
+            work.base_bits == 4 and work.architecture == "gpt2"
+        ),
+        "base_group must divide width": work.width % work.base_group == 0 or work.base_bits == 32,
         "width must be an even multiple of heads": work.width % (2 * work.heads) == 0,
         f"a job has at most {MAX_CHECKPOINTS} contents; use longer segments": work.segments + 2 <= MAX_CHECKPOINTS,
         f"a segment may cost at most {MAX_SEGMENT_OPERATIONS} operations; use shorter ones": operations

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from swarm_chain.core.packing import packed
 from tests.gateway_world import ALICE, BOB, LIDS, STRANGER, GatewayWorld, honest_contents
 
 
@@ -70,6 +71,30 @@ def test_content_larger_than_members_take_is_refused(world: GatewayWorld) -> Non
     world.accepted_job()
 
     assert world.put_content(0, bytes(12_000_001)).status_code == 413
+
+
+def test_content_that_comes_packed_is_kept_as_it_was(world: GatewayWorld) -> None:
+    world.accepted_job()
+    content = honest_contents()[0]
+
+    assert world.put_content(0, content, wire=(packed(content), "deflate")).status_code == 201
+    assert world.read("contents/0").content == content
+
+
+def test_packed_content_is_held_to_the_lid_of_what_is_in_it(world: GatewayWorld) -> None:
+    world.accepted_job()
+
+    assert world.put_content(0, b"", wire=(packed(bytes(100_000_000)), "deflate")).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("wire", "encoding"), [(b"nonsense", "deflate"), (packed(b"whole")[:-2], "deflate"), (b"whole", "br")]
+)
+def test_packed_content_that_is_broken_or_unknown_is_refused(world: GatewayWorld, wire: bytes, encoding: str) -> None:
+    world.accepted_job()
+
+    answer = world.put_content(0, b"whole", wire=(wire, encoding))
+    assert (answer.status_code, answer.json()["error"]) == (422, "bad_encoding")
 
 
 def test_contents_of_a_job_have_a_lid_together(tmp_path: Path) -> None:

@@ -177,3 +177,34 @@ def test_source_when_of_another_job_place_or_machine_then_is_refused(contents: l
 def test_work_when_wrong_then_says_what_to_change(changes: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         opened(**changes)
+
+
+FOUR_BITS: dict[str, object] = {"architecture": "llama", "base_bits": 4, "base_group": 16}
+
+
+def test_adapters_when_the_base_has_4_bits_then_learn_on_what_is_left_of_it_and_merge_into_that() -> None:
+    kept = run_all(opened(**FOUR_BITS))
+    figures, whole = report(kept[-1]), report(run_all(opened(architecture="llama"))[-1])
+    assert figures["before"] != whole["before"], "the base is another one"
+    assert figures["after"] < figures["before"] * 9 // 10
+    assert abs(figures["merged"] - figures["after"]) <= 10
+    merged, base = part_of(parse_link(kept[-1]).tensors, "merged"), part_of(parse_link(kept[TUNED]).tensors, "base")
+    plain = "model.layers.0.mlp.up_proj.weight"  # has no adapter
+    for rows in merged[plain].reshape(-1, 16):
+        assert len(np.unique(rows)) <= 16, "four bits a weight"
+    assert not np.array_equal(merged[plain], base[plain])
+    assert np.array_equal(merged["lm_head.weight"], base["lm_head.weight"])
+
+
+def test_segment_when_the_base_has_4_bits_then_replays_to_the_same_bytes() -> None:
+    kept = run_all(opened(**FOUR_BITS))
+    again = opened(**FOUR_BITS)
+    assert all(again.compute(unit, kept[unit]) == kept[unit + 1] for unit in range(again.units))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"), [({"base_bits": 4}, "llama"), ({**FOUR_BITS, "base_group": 32}, "divide width")]
+)
+def test_work_when_its_base_cannot_have_4_bits_then_refused(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        opened(**changes)
