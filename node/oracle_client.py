@@ -105,7 +105,7 @@ class JsonHttp:
             for part in response.iter_bytes():
                 size += len(part)
                 if size > most:
-                    raise UnavailableError(f"{request.url} answers without end", code="bad_answer")
+                    raise UnavailableError(f"{request.url} answers more than {most} bytes", code="answer_too_large")
                 parts.append(part)
         finally:
             response.close()
@@ -258,4 +258,6 @@ def _refusal(status: int, document: Mapping[str, object], who: str = "oracle") -
     families: dict[int, type[SwarmError]] = {409: RejectedError, 500: InconsistentError}
     if status in {429, 502, 503, 504}:
         return UnavailableError(f"{who}: {message}", fix=fix, code=code)
-    return families.get(status, InvalidInputError)(f"{who}: {message}", fix=fix, code=code)
+    values = document.get("values")
+    known: Mapping[str, object] = values if isinstance(values, dict) else {}
+    return families.get(status, InvalidInputError)(f"{who}: {message}", fix=fix, code=code, values=known)

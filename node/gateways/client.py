@@ -8,7 +8,7 @@ from node.model import SignedReceipt
 from node.oracle_client import UPLOAD_S, JsonHttp
 from node.wire import gateway_receipt_body
 from swarm_chain.core.encoding import keccak, to_hex
-from swarm_chain.core.errors import UnavailableError
+from swarm_chain.core.errors import InvalidInputError, RejectedError, UnavailableError
 from swarm_chain.core.gateway import (
     ISSUED_AT_HEADER,
     NODE_HEADER,
@@ -55,7 +55,16 @@ class HttpGatewayInbox:
 
     def blob(self, content: Hash32, most: int) -> bytes:
         """An input, checked against its hash."""
-        found = self._http.get_bytes(f"/v1/blobs/{to_hex(content)}", {}, most=most)
+        try:
+            found = self._http.get_bytes(f"/v1/blobs/{to_hex(content)}", {}, most=most)
+        except UnavailableError as error:
+            if error.code != "answer_too_large":
+                raise
+            raise InvalidInputError(
+                f"input 0x{content.hex()} has more than {most} bytes",
+                fix="raise SWARM_INPUT_CACHE_MB, or leave such jobs to others",
+                code="too_large",
+            ) from error
         if keccak(found) != content:
             raise _bad_answer(f"gives other bytes than those of 0x{content.hex()}")
         return found
@@ -85,7 +94,12 @@ class HttpGatewayInbox:
             "issuedAt": said.issued_at,
             "signature": to_hex(upload.signature),
         }
-        answer = self._http.post(f"/v1/jobs/{said.job_id}/log", body)
+        try:
+            answer = self._http.post(f"/v1/jobs/{said.job_id}/log", body)
+        except RejectedError as error:
+            if error.code != "log_offset":
+                raise
+            answer = dict(error.values)  # it has more or less than this node noted
         try:
             return _whole(answer["next"])
         except (KeyError, TypeError) as error:
