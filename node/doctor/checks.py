@@ -40,6 +40,7 @@ PURPOSES = {
     "gas": "pays for the node's defence and for jobs",
     "fio": "measures storage",
     "iperf3": "measures the network",
+    "sandbox": "jobs with customers' code",
     "systemd": "keeps the node running: swarm node service install",
 }
 

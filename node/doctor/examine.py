@@ -159,7 +159,8 @@ def _ports(settings: NodeSettings, ports: Sequence[int]) -> Iterable[Check]:
 
 
 def _tools() -> tuple[Named, ...]:
-    return tuple(Named(id=name, run=partial(_tool, name, file)) for name, file in PROGRAMS.items())
+    walls = Named(id="sandbox", run=lambda: [judge_machine.judge_sandbox(*probe_machine.sandbox())])
+    return (walls, *(Named(id=name, run=partial(_tool, name, file)) for name, file in PROGRAMS.items()))
 
 
 def _tool(name: str, file: str) -> Iterator[Check]:

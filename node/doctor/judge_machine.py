@@ -198,6 +198,19 @@ def judge_tool(name: str, version: str | None) -> Check:
     return _check(ok(name, version or "installed"), "installed")
 
 
+def judge_sandbox(problem: str, remedy: str) -> Check:
+    """Judge whether this machine can wall customers' code off; jobs without such code run either way.
+
+    Args:
+        problem: why it cannot; empty if it can.
+        remedy: what to do then.
+    """
+    required = "walls around customers' code"
+    if problem:
+        return _check(warn("sandbox", f"{problem}; jobs with customers' code fail here", remedy), required)
+    return _check(ok("sandbox", "a process was walled off and answered"), required)
+
+
 def judge_toolchain(found: Toolchain, gpus: int) -> tuple[Check, ...]:
     """Judge what the fused kernels are built with; without them a GPU proves by cuBLAS, more slowly.
 

@@ -193,6 +193,14 @@ def test_clock_when_nobody_keeps_it_then_the_remedy_fits_what_is_installed(
     assert found.line.remedy.startswith(remedy)
 
 
+def test_sandbox_when_there_are_no_walls_then_says_what_fails_and_what_to_do() -> None:
+    assert level(machine.judge_sandbox("", "")) == "ok"
+    found = machine.judge_sandbox("unshare: Operation not permitted", "allow user namespaces")
+    assert level(found) == "warning"
+    assert "customers' code fail" in found.line.found
+    assert found.line.remedy == "allow user namespaces"
+
+
 def test_tool_when_absent_then_its_package_is_named() -> None:
     assert machine.judge_tool("fio", None).line.remedy == "apt install fio"
     assert machine.judge_tool("iperf3", None).line.remedy == "apt install iperf3"
