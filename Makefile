@@ -18,7 +18,7 @@ export RAY_USAGE_STATS_ENABLED := 0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install demo examples devnet test test-contracts test-python soak audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
+.PHONY: help install demo examples network devnet test test-contracts test-python soak audit alerts check check-python check-contracts golden snapshots abi bench fmt clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ demo: install ## run the whole life of the network once, on a real chain, and wr
 
 examples: install ## every kind of job through escrow, gateway, three nodes, judgement and payment; a table at the end
 	$(PY) -m tests.e2e.examples
+
+network: install ## chain, member, gateway and three nodes that stay until Ctrl-C, for playing
+	$(PY) -m tests.e2e.network
 
 devnet: install ## start a local chain with everything deployed, for playing
 	$(VENV)/bin/swarm dev up

@@ -59,7 +59,7 @@ def bare_rank(program: TrainParallelProgram) -> None:
     for step in range(run.train.steps):
         tokens = torch.from_numpy(train_batch(run.train, step * run.workers + rank))
         adam.zero_grad()
-        nn.functional.cross_entropy(model(tokens[:, :-1]), targets_of(run.train, tokens)).backward()  # type: ignore[no-untyped-call]
+        nn.functional.cross_entropy(model(tokens[:, :-1]), targets_of(run.train, tokens)).backward()  # type: ignore[no-untyped-call]  # torch does not type it
         adam.step()
 
 
@@ -70,7 +70,7 @@ def run_bare(program: TrainParallelProgram, folder: Path) -> None:
 
     trainer: Any = TorchTrainer(
         bare_rank,  # type: ignore[arg-type]  # any object is handed on
-        train_loop_config=program,  # type: ignore[arg-type]
+        train_loop_config=program,  # type: ignore[arg-type]  # typed as a dict, handed on as it is
         torch_config=TorchConfig(backend="gloo"),
         scaling_config=ScalingConfig(num_workers=program.run.workers),
         run_config=RunConfig(name="bare", storage_path=str(folder)),

@@ -90,7 +90,7 @@ def _prune(model: ReferenceModule, variant: Prune) -> None:
     count = sum(linear.weight.numel() for linear, _ in weights) * variant.pruned_bps // 10_000
     prune.global_unstructured(weights, pruning_method=prune.L1Unstructured, amount=count)
     for linear, name in weights:
-        prune.remove(linear, name)  # type: ignore[no-untyped-call]
+        prune.remove(linear, name)  # type: ignore[no-untyped-call]  # torch does not type it
 
 
 def _parts(weight: Any, variant: Variant | None) -> dict[str, Tensor]:

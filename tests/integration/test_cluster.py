@@ -26,7 +26,7 @@ def test_node_when_it_joins_then_tasks_find_it_by_its_labels_until_it_leaves() -
     import ray
 
     with joined_cluster(_own(_head())) as folder:
-        nodes = ray.nodes()  # type: ignore[no-untyped-call]
+        nodes = ray.nodes()  # type: ignore[no-untyped-call]  # Ray has no types for it
         (joined,) = (node for node in nodes if node["Alive"] and node["Labels"].get("swarm/node") == NODE)
         assert {name: joined["Labels"][name] for name in LABELS} == dict(LABELS)
         where = ray.remote(_node_id).options(num_cpus=0, label_selector=dict(provider_selector(LABELS)))

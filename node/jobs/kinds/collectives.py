@@ -48,7 +48,7 @@ def mean_of_ranks(vector: Tensor) -> Tensor:
     return whole[: len(vector)]
 
 
-def mean_of_bucket(_: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:  # type: ignore[name-defined]
+def mean_of_bucket(_: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:  # type: ignore[name-defined]  # torch keeps it from its stubs
     """Communication hook of DistributedDataParallel."""
     buffer = bucket.buffer()
     future: torch.futures.Future[Tensor] = torch.futures.Future(devices=[buffer.device] if buffer.is_cuda else None)

@@ -161,7 +161,7 @@ def _fit(work: Work, program: TrainParallelProgram) -> InvalidInputError | None:
     ray.data.DataContext.get_current().enable_progress_bars = False
     trainer: Any = TorchTrainer(
         train_rank,  # type: ignore[arg-type]  # what it returns is in the result; its annotation says it returns nothing
-        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=_keeper(work.folder, run)),  # type: ignore[arg-type]
+        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=_keeper(work.folder, run)),  # type: ignore[arg-type]  # typed as a dict, handed on as it is
         torch_config=TorchConfig(backend="nccl" if run.device == CUDA else "gloo"),
         scaling_config=_scaling(work.spec.resources, dict(work.labels)),
         run_config=_run_config(str(scratch)),
@@ -205,5 +205,5 @@ def _run_config(storage: str) -> Any:
         name="train",
         storage_path=storage,
         failure_config=FailureConfig(max_failures=WORKER_FAILURES),
-        worker_runtime_env={"env_vars": WORKER_ENVIRONMENT},  # type: ignore[call-arg]
+        worker_runtime_env={"env_vars": WORKER_ENVIRONMENT},  # type: ignore[call-arg]  # typed as the version before it
     )

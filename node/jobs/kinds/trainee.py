@@ -88,7 +88,7 @@ class Trainee:
         spec = self._run.train
         tokens = torch.from_numpy(train_batch(spec, batch)).to(self._device)
         loss = loss_of(self._run, lambda: (self._module(tokens[:, :-1]), targets_of(spec, tokens)))
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
         with torch.no_grad():
             for slot in self._slots:
                 own, gradient = _local(slot.parameter), slot.parameter.grad
