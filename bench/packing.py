@@ -4,6 +4,7 @@ Baseline: the same bytes sent as they are.
 """
 
 import argparse
+from functools import partial
 from statistics import median
 
 from _report import Result, print_report, seconds_of
@@ -20,7 +21,7 @@ def main() -> None:
     results = []
     for program in sorted(EXAMPLES.keys() - WALLED_OFF):
         body = b"".join(EXAMPLES[program](1).contents)
-        (times,) = seconds_of(lambda body=body: packed(body), rounds=rounds)
+        (times,) = seconds_of(partial(packed, body), rounds=rounds)
         left = len(packed(body))
         gains_below = (len(body) - left) / median(times)
         results += [

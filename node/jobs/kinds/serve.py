@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from queue import Empty
+from types import MappingProxyType
 from typing import Any, cast
 
 from node.jobs.folder import JobFolder, write_whole
@@ -38,6 +39,15 @@ CURRENT = "swarm"  # the name that always means the version served last
 BATCHING = Batching(max_batch_size=64, wait_ms=2, batch_ms=500)
 ONGOING = 16  # requests a replica has under way before Ray Serve starts another
 LOOK_EVERY_S = 0.1
+# What Ray Serve's autoscaling goes by: load over the last two reports, replicas before it is here, fewer after a minute.
+SCALING = MappingProxyType(
+    {
+        "look_back_period_s": 11.0,
+        "upscale_delay_s": 1.0,
+        "downscale_delay_s": 60.0,
+        "policy": {"policy_function": "node.jobs.kinds.forecast:replicas_ahead"},
+    }
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,7 +174,7 @@ def _application(work: Work, wanted: ServeWork) -> Iterator[Rollout]:
     actor: dict[str, Any] = {"num_cpus": own.cpus, "num_gpus": own.gpus, "memory": own.memory_mb * 1_000_000}
     if work.labels:
         actor["label_selector"] = dict(work.labels)
-    scale = {"min_replicas": 1, "max_replicas": own.workers, "target_ongoing_requests": ONGOING}
+    scale = {"min_replicas": 1, "max_replicas": own.workers, "target_ongoing_requests": ONGOING, **SCALING}
     placed = {"ray_actor_options": actor, "num_replicas": None, "autoscaling_config": scale}
     held = keep(name)
     handle = start_application(name, placed, wanted.sizes, BATCHING)
