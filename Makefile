@@ -68,7 +68,6 @@ check-python: install ## the Python half of check
 	ruff check .
 	mypy $(TYPED)
 	lint-imports --config importlinter.ini
-	$(PY) -m pytest tests/architecture
 
 check-contracts: install ## the Solidity half of check
 	forge fmt --check

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tests.architecture.tree import Module, strip_solidity, words_of
 
@@ -113,12 +114,11 @@ def forbidden_solidity_words(path: str, text: str) -> Iterator[str]:
             yield from (f"{path}:{number}: {name}: {complaint}" for complaint in glossary_complaints(name))
 
 
-def glossary_complaints(identifier: str) -> Iterator[str]:
+@cache
+def glossary_complaints(identifier: str) -> tuple[str, ...]:
     """What the glossary says against an identifier."""
-    if identifier not in FOREIGN_NAMES:
-        for word in words_of(identifier):
-            if word in FORBIDDEN_WORDS:
-                yield f"the glossary says '{FORBIDDEN_WORDS[word]}', not '{word}'"
+    wrong = [] if identifier in FOREIGN_NAMES else [word for word in words_of(identifier) if word in FORBIDDEN_WORDS]
+    return tuple(f"the glossary says '{FORBIDDEN_WORDS[word]}', not '{word}'" for word in wrong)
 
 
 def long_solidity_functions(path: str, text: str, lid: int) -> Iterator[str]:

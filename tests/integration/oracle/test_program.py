@@ -29,7 +29,7 @@ def refusal(program: MemberProgram, *arguments: str, **environment: str) -> tupl
     return done.returncode, json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_stop_when_signalled_then_ticks_end_and_the_exit_code_is_0(program: MemberProgram, number: int) -> None:
     program.start()
     time.sleep(1)
@@ -52,6 +52,7 @@ def test_start_when_the_chain_is_away_then_4(program: MemberProgram) -> None:
     assert (code, error["error"]) == (4, "rpc_unavailable")
 
 
+@pytest.mark.long
 def test_start_when_the_database_is_locked_then_4(program: MemberProgram) -> None:
     with sqlite3.connect(program.home / "oracle.db") as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -60,6 +61,7 @@ def test_start_when_the_database_is_locked_then_4(program: MemberProgram) -> Non
     assert "locked" in str(error["message"])
 
 
+@pytest.mark.long
 def test_start_when_the_database_folder_is_missing_then_4(program: MemberProgram) -> None:
     url = f"sqlite:///{program.home / 'missing' / 'oracle.db'}"
     code, error = refusal(program, "--port", "0", "--database-url", url)
@@ -72,12 +74,14 @@ def test_start_when_the_database_is_something_else_then_3(program: MemberProgram
     assert (code, error["error"]) == (3, "foreign_store")
 
 
+@pytest.mark.long
 def test_start_when_the_home_is_a_file_then_3(program: MemberProgram, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     code, error = refusal(program, "--port", "0", SWARM_HOME=str(tmp_path / "file"))
     assert (code, error["error"]) == (3, "bad_home")
 
 
+@pytest.mark.long
 def test_start_when_the_preset_is_another_ones_then_3(program: MemberProgram) -> None:
     path = program.home / "deployment.json"
     document = json.loads(path.read_text()) | {"params": "mainnet"}
