@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from gateway.worker import ask_worker
+from gateway.worker import WarmWorkers
 from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.core.draws import draw_distinct
 from swarm_chain.core.encoding import canonical_json, words
@@ -82,13 +82,14 @@ def find_fault(ask: CanaryAsk) -> str:
     return ""
 
 
-def in_worker(within_s: float) -> Check:
-    """`find_fault` in a process of its own.
+def in_workers(workers: WarmWorkers, within_s: float) -> Check:
+    """`find_fault` in processes of its own.
 
     Args:
+        workers: which.
         within_s: seconds one job's canaries may take.
     """
-    return lambda ask: ask_worker(find_fault, ask, within_s)
+    return lambda ask: workers.ask(find_fault, ask, within_s)
 
 
 def canary_document(spec: JobSpec) -> bytes:

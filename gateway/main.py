@@ -13,7 +13,7 @@ import structlog
 import uvicorn
 
 from gateway.api.app import create_app
-from gateway.canaries import CanaryDesk, in_worker
+from gateway.canaries import CanaryDesk, in_workers
 from gateway.chain import ChainWatch
 from gateway.config import MB, START, GatewaySettings
 from gateway.desk import Desk, Lids
@@ -27,6 +27,7 @@ from gateway.service import Gateway
 from gateway.store.engine import Database, meta, open_database
 from gateway.store.files import Files
 from gateway.turns import ERRANDS_S, Measurements, errands, follow, repeated
+from gateway.worker import WarmWorkers
 from swarm_chain.adapters.clock import SystemClock
 from swarm_chain.adapters.connection import connect_chain
 from swarm_chain.adapters.keystore import KeySigner, create_keystore, load_signer
@@ -38,6 +39,7 @@ from swarm_chain.core.model import Deployment
 from swarm_chain.core.signing import domain_separator
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
+from swarm_chain.reference.train import machine_kind
 
 log = structlog.get_logger()
 
@@ -108,7 +110,11 @@ def working(settings: GatewaySettings, signer: KeySigner) -> Iterator[Gateway]:
             measured=measurements.known,
         )
         desk.files.forget_incoming()
-        canaries = _canaries(settings, database)
+        workers = WarmWorkers(machine_kind)
+        stack.callback(workers.close)
+        if settings.canary_units:
+            workers.warm()
+        canaries = _canaries(settings, database, workers)
         stack.callback(canaries.desk.close)
         follow(watch, desk)
         ray_address = settings.ray_address or running_head(settings).address
@@ -152,9 +158,9 @@ def gateway_deployment(settings: GatewaySettings) -> Deployment:
     return find_deployment(load_settings({"home": settings.home, "rpc_url": settings.rpc_url}))
 
 
-def _canaries(settings: GatewaySettings, database: Database) -> Canaries:
+def _canaries(settings: GatewaySettings, database: Database, workers: WarmWorkers) -> Canaries:
     return Canaries(
-        desk=CanaryDesk(in_worker(settings.canary_for)),
+        desk=CanaryDesk(in_workers(workers, settings.canary_for)),
         secret=hash_from_hex(meta(database, "canary_secret", "0x" + secrets.token_hex(32))),
         units=settings.canary_units,
         wait_s=CANARY_WAIT_S,

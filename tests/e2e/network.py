@@ -30,18 +30,17 @@ TOLD = (
 LOOK_EVERY_S = 1.0
 
 
-def run(folder: Path, console: Console, stop: Event) -> None:
-    """Opens a network and keeps it until `stop` is set.
+def run(folder: Path, console: Console) -> None:
+    """Opens a network and keeps it until SIGINT or SIGTERM.
 
     Args:
         folder: of its files; what was there is removed.
         console: what it says goes there.
-        stop: ends it.
 
     Raises:
         RuntimeError: one of its processes ended by itself.
     """
-    started = time.monotonic()
+    started, stop = time.monotonic(), Event()
 
     def say(text: str) -> None:
         console.print(f"[dim]{time.monotonic() - started:6.1f} s[/dim]  {text}", highlight=False)
@@ -49,6 +48,8 @@ def run(folder: Path, console: Console, stop: Event) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     say("a chain starts and every contract is deployed")
     with open_world(folder.absolute()) as world:
+        for number in (signal.SIGINT, signal.SIGTERM):  # Ray, which runs by now, has put handlers of its own there
+            signal.signal(number, lambda *_: stop.set())
         open_for_work(world, say)
         write_environment(world, folder / "env")
         say(f"ready; in another terminal: . .venv/bin/activate && . {folder / 'env'}   (Ctrl-C ends it)")
@@ -65,13 +66,10 @@ def write_environment(world: World, path: Path) -> None:
 
 
 def main() -> int:
-    """Runs until SIGINT or SIGTERM."""
+    """Opens it and keeps it."""
     parser = argparse.ArgumentParser(description="Run a whole network on this machine until Ctrl-C.")
     parser.add_argument("--build", type=Path, default=Path("build"), help="folder of the network's files")
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    run(parser.parse_args().build / "network", Console(soft_wrap=True), stop)
+    run(parser.parse_args().build / "network", Console(soft_wrap=True))
     return 0
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -49,14 +50,17 @@ def test_job_when_submitted_by_the_readme_then_paid_and_its_result_is_there(netw
     first, *rest = readme_lines()
     assert first == "make network"
     environment, out = f". {network}/network/env", network / "model"
-    commands = [
-        line.replace(". build/network/env", environment).replace("--out model", f"--out {out}") for line in rest
-    ]
+    changes = (
+        (". build/network/env", environment),
+        ("--out model", f"--out {out}"),
+        ("job submit", "job submit --yes"),
+    )
+    commands = [reduce(lambda text, change: text.replace(*change), changes, line) for line in rest]
 
     done = subprocess.run(
         ["bash", "-e", "-c", "\n".join(commands)],
         cwd=ROOT,
-        input="y\n" * 20,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=PAID_S,
