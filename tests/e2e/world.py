@@ -179,9 +179,9 @@ def receipt_of(world: World, tx_hash: bytes) -> dict[str, Any]:
 
 @contextmanager
 def _ray() -> Iterator[str]:
+    os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # Ray reads it once, however many worlds come
     os.environ.update(
         RAY_AUTH_MODE="token",
-        RAY_AUTH_TOKEN=secrets.token_hex(32),
         RAY_USAGE_STATS_ENABLED="0",
         RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",
         RAY_worker_niceness="0",  # or devices stand still while anything else runs on the machine
