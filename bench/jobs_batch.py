@@ -13,6 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+# Ray reads them when it is imported.
+os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+
 import numpy as np
 from _report import Result, print_report, seconds_of, typical_ratio
 
@@ -81,9 +85,11 @@ def copies(megabytes: int, workers: int) -> float:
 
 
 def _summary() -> str:
+    import ray
     from ray._private.internal_api import memory_summary
 
-    found: str = memory_summary(stats_only=True)  # type: ignore[no-untyped-call]  # Ray has no types for it
+    head = ray.get_runtime_context().gcs_address
+    found: str = memory_summary(head, stats_only=True)  # type: ignore[no-untyped-call]  # Ray has no types for it
     return found
 
 
@@ -104,7 +110,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--megabytes", type=int, default=50)
     options = parser.parse_args()
-    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
     import ray
     import ray.data
 

@@ -20,7 +20,7 @@ from swarm_chain.reference.programs.tokens import DrawnRows, ModelWork, seed_has
 
 FASTER = 1.25
 PERCENTILE = 95
-TRIES = 2
+TRIES = 3
 
 
 def best_rate(handle: Any, options: argparse.Namespace, limit: float | None) -> tuple[float, float, float]:
@@ -69,10 +69,10 @@ async def _ask(handle: Any, request: TokenRequest, due: float) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--width", type=int, default=512)
+    parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--vocabulary", type=int, default=8192)
-    parser.add_argument("--tokens", type=int, default=32)
+    parser.add_argument("--vocabulary", type=int, default=1024)
+    parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--factor", type=float, default=10.0)
     parser.add_argument("--share", type=float, default=0.5, help="first rate, of what one at a time could do")
     parser.add_argument("--seconds", type=float, default=6.0)
