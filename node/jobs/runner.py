@@ -1,4 +1,7 @@
-"""Jobs on Ray: one task a job, retried by Ray when its worker dies, resumed from disk in either case."""
+"""Jobs on Ray: one actor a job, started again when its process dies, resumed from disk in either case.
+
+An actor, not a task: Ray then knows whose reservations are left over when it dies.
+"""
 
 import shutil
 from collections.abc import Mapping
@@ -9,7 +12,8 @@ from typing import Any
 import structlog
 
 from node.jobs.folder import JobFolder
-from node.jobs.work import JobOrder, JobResult, brings_workers, run_job
+from node.jobs.reservations import give_back_reservations
+from node.jobs.work import JobOrder, JobProcess, JobResult, brings_workers
 from node.ports import FinishedJob
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.jobs import JobSpec
@@ -17,7 +21,7 @@ from swarm_chain.core.units import Hash32, JobId
 
 log = structlog.get_logger()
 
-WORKER_RETRIES = 3
+PROCESS_RESTARTS = 3  # of a job, until it is dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +36,19 @@ class RunnerOptions:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """A job that runs: its order, the actor that runs it, the reference to its result, and how often it may start again."""
+
+    order: JobOrder
+    cpus: int
+    actor: Any
+    result: Any
+    restarts: int
+
+
 class RayJobRunner:
-    """JobRunner on the Ray cluster this process is connected to; tasks stay on this machine, beside their files.
+    """JobRunner on the Ray cluster this process is connected to; actors stay on this machine, beside their files.
 
     Args:
         options: directory and reservation.
@@ -41,42 +56,38 @@ class RayJobRunner:
 
     def __init__(self, options: RunnerOptions) -> None:
         self._options = options
-        self._refs: dict[JobId, Any] = {}
+        self._running: dict[JobId, Running] = {}
+        self._started_any = False
 
     def start(self, job_id: JobId, spec: JobSpec, inputs: Mapping[Hash32, bytes]) -> None:
         """Starts or resumes a job and returns at once; a job that runs already goes on."""
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        if job_id in self._refs:
+        if job_id in self._running:
             return
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        task = ray.remote(run_job).options(
-            num_cpus=0 if brings_workers(spec) else self._options.cpus,
-            max_retries=WORKER_RETRIES,
-            scheduling_strategy=here,
-            name=f"job-{job_id}",
-        )
         folder = str(self._folder(job_id).path)
         order = JobOrder(
             document=spec.document(), folder=folder, inputs=dict(inputs), labels=dict(self._options.labels)
         )
-        self._refs[job_id] = task.remote(order)
+        cpus = 0 if brings_workers(spec) else self._options.cpus
+        self._running[job_id] = _started(job_id, order, cpus, PROCESS_RESTARTS)
+        self._started_any = True
 
     def finished(self) -> tuple[FinishedJob, ...]:
-        """Jobs that ended since the last call; one whose worker died too often is dropped, so that it can be started again."""
+        """Jobs that ended since the last call; one whose process died too often is dropped, so that it can be started again."""
         import ray
 
-        if not self._refs:
+        if self._started_any:
+            give_back_reservations()
+        if not self._running:
             return ()
-        done, _ = ray.wait(list(self._refs.values()), num_returns=len(self._refs), timeout=0)
-        ended = [job_id for job_id, ref in self._refs.items() if ref in done]
-        results = ((job_id, _result(job_id, self._refs.pop(job_id))) for job_id in ended)
+        refs = [running.result for running in self._running.values()]
+        done, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+        ended = [job_id for job_id, running in self._running.items() if running.result in done]
+        results = ((job_id, self._end(job_id)) for job_id in ended)
         return tuple(_finished(job_id, result) for job_id, result in results if result is not None)
 
     def active(self) -> frozenset[JobId]:
         """Jobs that run now."""
-        return frozenset(self._refs)
+        return frozenset(self._running)
 
     def content(self, job_id: JobId, index: int) -> bytes:
         """A content of a job.
@@ -96,30 +107,43 @@ class RayJobRunner:
         """Stops a job; with `forget` its files go too."""
         import ray
 
-        ref = self._refs.pop(job_id, None)
-        if ref is not None:
-            ray.cancel(ref, force=True)
+        running = self._running.pop(job_id, None)
+        if running is not None:
+            ray.kill(running.actor)
         if forget:
             shutil.rmtree(self._folder(job_id).path, ignore_errors=True)
 
     def close(self) -> None:
         """Stops everything; files stay."""
-        for job_id in tuple(self._refs):
+        for job_id in tuple(self._running):
             self.stop(job_id, forget=False)
+
+    def _end(self, job_id: JobId) -> JobResult | None:
+        """The result of a job that runs no more; None: its process died, and it runs again unless that was too often."""
+        import ray
+
+        running = self._running.pop(job_id)
+        try:
+            result: JobResult = ray.get(running.result)
+        except ray.exceptions.RayError as error:
+            log.error("job_worker_lost", job_id=job_id, reason=str(error).splitlines()[0], restarts=running.restarts)
+            if running.restarts:
+                self._running[job_id] = _started(job_id, running.order, running.cpus, running.restarts - 1)
+            return None
+        return result
 
     def _folder(self, job_id: JobId) -> JobFolder:
         return JobFolder(path=self._options.directory / str(job_id))
 
 
-def _result(job_id: JobId, ref: Any) -> JobResult | None:
+def _started(job_id: JobId, order: JobOrder, cpus: int, restarts: int) -> Running:
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    try:
-        result: JobResult = ray.get(ref)
-    except ray.exceptions.RayError as error:
-        log.error("job_worker_lost", job_id=job_id, reason=str(error).splitlines()[0])
-        return None
-    return result
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor: Any = ray.remote(JobProcess).options(num_cpus=cpus, scheduling_strategy=here).remote()
+    result = actor.run.options(name=f"job-{job_id}").remote(order)
+    return Running(order=order, cpus=cpus, actor=actor, result=result, restarts=restarts)
 
 
 def _finished(job_id: JobId, result: JobResult) -> FinishedJob:

@@ -87,6 +87,14 @@ def run_job(order: JobOrder) -> JobResult:
     return JobResult(contents=hashes, device_ms=folder.spent_ms(), exit_code=EXIT_OK)
 
 
+class JobProcess:
+    """Runs one job: what an actor of Ray's is made of."""
+
+    def run(self, order: JobOrder) -> JobResult:
+        """See `run_job`."""
+        return run_job(order)
+
+
 def brings_workers(spec: JobSpec) -> bool:
     """Tell whether a job computes in Ray workers of its own, so that its task reserves nothing but only waits for them."""
     return spec.program in RUNS

@@ -155,13 +155,13 @@ def _rows(run: ParallelRun) -> list[dict[str, int]]:
 def _fit(work: Work, program: TrainParallelProgram) -> InvalidInputError | None:
     import ray
     from ray.train import DataConfig, TrainingFailedError
-    from ray.train.torch import TorchConfig, TorchTrainer
+    from ray.train.torch import TorchConfig
 
     run, scratch = program.run, work.folder.path / "ray"
     ray.data.DataContext.get_current().enable_progress_bars = False
-    trainer: Any = TorchTrainer(
-        train_rank,  # type: ignore[arg-type]  # what it returns is in the result; its annotation says it returns nothing
-        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=_keeper(work.folder, run)),  # type: ignore[arg-type]  # typed as a dict, handed on as it is
+    trainer: Any = _trainer()(
+        train_rank,
+        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=_keeper(work.folder, run)),
         torch_config=TorchConfig(backend="nccl" if run.device == CUDA else "gloo"),
         scaling_config=_scaling(work.spec.resources, dict(work.labels)),
         run_config=_run_config(str(scratch)),
@@ -176,6 +176,19 @@ def _fit(work: Work, program: TrainParallelProgram) -> InvalidInputError | None:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return problem
+
+
+def _trainer() -> Any:
+    """TorchTrainer without Ray's cleaner of reservations, which outlives a run that is killed: it asks a dashboard for ever."""
+    from ray.train.v2._internal.callbacks.placement_group_callback import PlacementGroupCleanerCallback
+    from ray.train.v2.torch.torch_trainer import TorchTrainer
+
+    class Trainer(TorchTrainer):
+        def _create_default_callbacks(self) -> list[Any]:
+            callbacks: list[Any] = super()._create_default_callbacks()
+            return [one for one in callbacks if not isinstance(one, PlacementGroupCleanerCallback)]
+
+    return Trainer
 
 
 def _keeper(folder: JobFolder, run: ParallelRun) -> Any:
