@@ -79,6 +79,6 @@ def _hashes(case: RankCase, rank: int) -> list[str]:
         for index in range(run.train.segments):
             start = start_of(run.train, content, index, kind_of(run))
             batches = [step * run.workers + rank for step in run.steps_of(index)]
-            content = end_of(start, content, *trainee.train(batches, run.steps_of(index).start + 1))
+            content = end_of(start, content_hash(content), *trainee.train(batches, run.steps_of(index).start + 1))
             hashes.append(content_hash(content).hex())
     return hashes

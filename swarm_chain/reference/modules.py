@@ -64,9 +64,7 @@ def train_steps(
         gradients = _gradients(loss, list(parameters.values()))
         with torch.no_grad():
             for (name, parameter), gradient in zip(parameters.items(), gradients, strict=True):
-                state = (parameter, first[name], second[name])
-                value, first[name], second[name] = adam_step(course.rate_micro, state, gradient, step + 1)
-                parameter.copy_(value)
+                adam_step(course.rate_micro, (parameter, first[name], second[name]), gradient, step + 1)
     after = {**prefixed("first", arrays_of(first)), **prefixed("second", arrays_of(second))}
     return after, micro(loss.item())
 

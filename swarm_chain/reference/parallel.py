@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from swarm_chain.core.checkpoints import content_hash
 from swarm_chain.reference.checkpoint import PLATFORM_BYTES, first_checkpoint
 from swarm_chain.reference.data import train_batch
 from swarm_chain.reference.models import predict
@@ -75,7 +76,7 @@ def run_ranks(run: ParallelRun, content: bytes, index: int) -> bytes:
     gradient = sharded_gradient(all_shards(run.workers), gradient_of)
     with pinned():
         state, loss = run_steps(run.train, start.state, run.steps_of(index), gradient, run.device)
-    return end_of(start, content, state, loss)
+    return end_of(start, content_hash(content), state, loss)
 
 
 def loss_of(run: ParallelRun, predicted: "Callable[[], tuple[Tensor, Tensor]]") -> "Tensor":

@@ -86,7 +86,7 @@ def run_segment(spec: TrainSpec, content: bytes, index: int, gradient_of: Gradie
     first = index * spec.segment_steps
     with pinned():
         state, loss = run_steps(spec, start.state, range(first, first + spec.segment_steps), gradient_of)
-    return end_of(start, content, state, loss)
+    return end_of(start, content_hash(content), state, loss)
 
 
 def start_of(spec: TrainSpec, content: bytes, index: int, kind: str) -> Checkpoint:
@@ -116,24 +116,38 @@ def start_of(spec: TrainSpec, content: bytes, index: int, kind: str) -> Checkpoi
     return start
 
 
-def end_of(start: Checkpoint, content: bytes, state: NDArray[np.float32], loss: float) -> bytes:
+def end_of(start: Checkpoint, previous: Hash32, state: NDArray[np.float32], loss: float) -> bytes:
     """Write what a segment ends with.
 
     Args:
-        start: what it started from, and `content`, the bytes of that.
-        content: see `start`.
+        start: what it started from; its state is not looked at.
+        previous: content hash of that.
         state: (3, p) float32, parameters and both moments.
         loss: of the last step, nats.
 
     Raises:
         InvalidInputError: a number is not finite.
     """
+    require_finite(state, loss, start.index)
+    loss_bits = pack(">f", loss)
+    return dump_checkpoint(replace(start, previous=previous, index=start.index + 1, loss_bits=loss_bits, state=state))
+
+
+def require_finite(state: NDArray[np.float32], loss: float, segment: int) -> None:
+    """Refuses what a run that diverges comes to.
+
+    Args:
+        state: (3, p) float32.
+        loss: nats.
+        segment: number of the segment that led there.
+
+    Raises:
+        InvalidInputError: a number is not finite.
+    """
     if not (np.isfinite(state).all() and isfinite(loss)):
         raise InvalidInputError(
-            f"training diverged in segment {start.index}", fix="lower learning_rate_micro", code="diverged"
+            f"training diverged in segment {segment}", fix="lower learning_rate_micro", code="diverged"
         )
-    loss_bits, previous = pack(">f", loss), content_hash(content)
-    return dump_checkpoint(replace(start, previous=previous, index=start.index + 1, loss_bits=loss_bits, state=state))
 
 
 def replays(spec: TrainSpec, start: bytes, index: int, end: Hash32) -> bool:
@@ -197,29 +211,29 @@ def run_steps(
     copies = [torch.from_numpy(row.astype(np.float32)).to(device) for row in state]
     loss = torch.zeros(())
     for step in steps:
-        flat = copies[0].requires_grad_()
-        loss, gradient = gradient_of(spec, flat, step)
+        loss, gradient = gradient_of(spec, copies[0].requires_grad_(), step)
         with torch.no_grad():
-            copies = adam_step(spec.learning_rate_micro, copies, gradient, step + 1)
+            adam_step(spec.learning_rate_micro, copies, gradient, step + 1)
     return np.stack([copy.detach().cpu().numpy() for copy in copies]), loss.item()
 
 
-def adam_step(rate_micro: int, state: "Sequence[Tensor]", gradient: "Tensor", time: int) -> "list[Tensor]":
-    """One step of Adam; element by element, so that any part of the state can be done alone.
+def adam_step(rate_micro: int, state: "Sequence[Tensor]", gradient: "Tensor", time: int) -> None:
+    """One step of Adam, in place; element by element, so that any part of the state can be done alone.
 
     Args:
         rate_micro: learning rate, millionths.
-        state: parameters and both moments, float32 of one shape.
+        state: parameters and both moments, float32 of one shape; they change. Under `torch.no_grad`.
         gradient: of that shape.
         time: number of the step, from 1.
 
     Source: arXiv 1412.6980, algorithm 1.
     """
     flat, first, second = state
-    first = first * BETA_1 + gradient * (1 - BETA_1)  # (p,)
-    second = second * BETA_2 + gradient * gradient * (1 - BETA_2)  # (p,)
+    # No operation takes two in one, as `add_(…, alpha=…)` does: whether it rounds in between is the device's.
+    first.mul_(BETA_1).add_(gradient * (1 - BETA_1))
+    second.mul_(BETA_2).add_((gradient * gradient).mul_(1 - BETA_2))
     rate = rate_micro * 1e-6 * (1 - BETA_2**time) ** 0.5 / (1 - BETA_1**time)
-    return [flat.detach() - first / (second.sqrt() + EPSILON) * rate, first, second]
+    flat.sub_((first / second.sqrt().add_(EPSILON)).mul_(rate))
 
 
 @contextmanager

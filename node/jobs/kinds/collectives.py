@@ -40,12 +40,12 @@ def mean_of_ranks(vector: Tensor) -> Tensor:
     Returns:
         (n,) float32.
     """
-    count = dist.get_world_size()
-    padding = -len(vector) % count
-    padded = torch.nn.functional.pad(vector, (0, padding)) if padding else vector
-    whole = torch.empty_like(padded)
-    dist.all_gather_single(whole, mean_part(padded))
-    return whole[: len(vector)]
+    padding = -len(vector) % dist.get_world_size()
+    if padding:
+        return mean_of_ranks(torch.nn.functional.pad(vector, (0, padding)))[: len(vector)]
+    whole = torch.empty_like(vector)
+    dist.all_gather_single(whole, mean_part(vector))
+    return whole
 
 
 def mean_of_bucket(_: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:  # type: ignore[name-defined]  # torch keeps it from its stubs

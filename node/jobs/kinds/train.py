@@ -1,7 +1,7 @@
-"""swarm-train/2 on Ray Train: workers train segment by segment, rank 0 has every checkpoint kept beside the agent.
+"""swarm-train/2 on Ray Train: workers train segment by segment, rank 0 has every state kept beside the agent.
 
 job's task --TorchTrainer.fit--> controller --starts, restarts--> rank 0 … k-1
-                                                                  rank 0 --content--> keeper --> job's folder
+                                                                  rank 0 --state--> keeper --content--> job's folder
 worker dies -> all ranks start again, from the last content the keeper has
 task dies   -> Ray or the next agent starts it again, from the folder
 """
@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from time import monotonic_ns
 from typing import Any, cast
 
-from node.jobs.folder import JobFolder
+import numpy as np
+from numpy.typing import NDArray
+
+from node.jobs.kinds.train_keeper import keeper_of, standing
 from node.jobs.work import Work
-from swarm_chain.core.errors import InconsistentError, InvalidInputError, UnavailableError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.jobs import Resources
-from swarm_chain.reference.checkpoint import loss_micro, parse_checkpoint
 from swarm_chain.reference.parallel import CUDA, ParallelRun, kind_of
 from swarm_chain.reference.programs.train_parallel import Strategy, TrainParallelProgram
-from swarm_chain.reference.train import end_of, pinned, start_of
+from swarm_chain.reference.train import pinned, require_finite, start_of
 
 WORKER_FAILURES = 3  # of the group, until the job's task gives up; what is kept stays
+State = NDArray[np.float32]
 # Without it cuBLAS may add in another order each time.
 WORKER_ENVIRONMENT = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
 
@@ -33,34 +36,6 @@ class RankOrder:
     run: ParallelRun
     strategy: Strategy
     keeper: Any
-
-
-class Keeper:
-    """Writes the contents into the job's folder, wherever in the cluster they come from. An actor beside the folder.
-
-    Args:
-        folder: the job's.
-        run: the run.
-    """
-
-    def __init__(self, folder: JobFolder, run: ParallelRun) -> None:
-        self._folder = folder
-        self._run = run
-
-    def last(self) -> tuple[int, bytes]:
-        """Number and bytes of the last content of those that are there without a gap."""
-        index = standing(self._folder, self._run.train.segments)
-        content = self._folder.kept(index)
-        if content is None:
-            raise InconsistentError(f"content {index} went away while the job runs", code="content_gone")
-        return index, content
-
-    def keep(self, index: int, content: bytes, spent_ms: int) -> None:
-        """Stores a content and what it took on all devices."""
-        self._folder.keep(index, content)
-        self._folder.add_time(spent_ms)
-        loss = loss_micro(parse_checkpoint(self._run.train, content))
-        self._folder.say(f"segment {index} of {self._run.train.segments}, loss {loss} millionths")
 
 
 def run_train(work: Work) -> None:
@@ -83,14 +58,6 @@ def run_train(work: Work) -> None:
             raise problem
 
 
-def standing(folder: JobFolder, units: int) -> int:
-    """Number of the last content that is there, with all before it."""
-    index = 0
-    while index < units and folder.kept(index + 1) is not None:
-        index += 1
-    return index
-
-
 def train_rank(order: RankOrder) -> InvalidInputError | None:
     """The life of one worker.
 
@@ -103,11 +70,12 @@ def train_rank(order: RankOrder) -> InvalidInputError | None:
     at, content = ray.get(order.keeper.last.remote())
     kept = None
     try:
-        for index, after, spent_ms in _segments(order.run, order.strategy, at, content):
+        for index, state, loss, spent_ms in _segments(order.run, order.strategy, at, content):
+            require_finite(state, loss, index - 1)
             if dist.get_rank() == 0:
                 if kept is not None:
                     ray.get(kept)  # at most one content is on its way to the disk
-                kept = order.keeper.keep.remote(index, after, spent_ms * order.run.workers)
+                kept = order.keeper.keep.remote(index, state, loss, spent_ms * order.run.workers)
     except InvalidInputError as error:
         return error
     finally:
@@ -116,21 +84,16 @@ def train_rank(order: RankOrder) -> InvalidInputError | None:
     return None
 
 
-def _segments(run: ParallelRun, strategy: Strategy, at: int, content: bytes) -> Iterator[tuple[int, bytes, int]]:
-    """Number, bytes and ms of each content that this and all other ranks come to."""
+def _segments(run: ParallelRun, strategy: Strategy, at: int, content: bytes) -> Iterator[tuple[int, State, float, int]]:
+    """Number, state, loss and ms of each content that this and all other ranks come to."""
     from node.jobs.kinds.trainee import Trainee
 
-    start = start_of(run.train, content, at, kind_of(run))
     with pinned():
-        trainee = Trainee(run, strategy, start.state)
+        trainee = Trainee(run, strategy, start_of(run.train, content, at, kind_of(run)).state)
         for segment, batches in _batches(run, at):
             started = monotonic_ns()
             state, loss = trainee.train(batches, run.steps_of(segment).start + 1)
-            content = end_of(start, content, state, loss)
-            start = (
-                start_of(run.train, content, segment + 1, kind_of(run)) if segment + 1 < run.train.segments else start
-            )
-            yield segment + 1, content, (monotonic_ns() - started) // 1_000_000
+            yield segment + 1, state, loss, (monotonic_ns() - started) // 1_000_000
 
 
 def _batches(run: ParallelRun, at: int) -> Iterator[tuple[int, range]]:
@@ -161,7 +124,7 @@ def _fit(work: Work, program: TrainParallelProgram) -> InvalidInputError | None:
     ray.data.DataContext.get_current().enable_progress_bars = False
     trainer: Any = _trainer()(
         train_rank,
-        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=_keeper(work.folder, run)),
+        train_loop_config=RankOrder(run=run, strategy=program.strategy, keeper=keeper_of(work.folder, run)),
         torch_config=TorchConfig(backend="nccl" if run.device == CUDA else "gloo"),
         scaling_config=_scaling(work.spec.resources, dict(work.labels)),
         run_config=_run_config(str(scratch)),
@@ -189,14 +152,6 @@ def _trainer() -> Any:
             return [one for one in callbacks if not isinstance(one, PlacementGroupCleanerCallback)]
 
     return Trainer
-
-
-def _keeper(folder: JobFolder, run: ParallelRun) -> Any:
-    import ray
-    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    return ray.remote(Keeper).options(num_cpus=0, scheduling_strategy=here).remote(folder, run)
 
 
 def _scaling(resources: Resources, labels: dict[str, str]) -> Any:

@@ -1,7 +1,6 @@
 """A reference model on one of several ranks: whole under DistributedDataParallel, or its share of it under fully_shard."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -37,15 +36,6 @@ class StageModule(nn.Module):
         return self._stage.apply({name: getattr(self, name) for name in self._stage.names}, x)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slot:
-    """A parameter of this rank and both moments of Adam, of which it holds as much as of the parameter."""
-
-    parameter: nn.Parameter
-    first: Tensor
-    second: Tensor
-
-
 class Trainee:
     """One rank of a run: takes its steps and puts together the state of all. The process group must be there.
 
@@ -64,9 +54,11 @@ class Trainee:
         model = nn.Sequential(*(StageModule(stage, weights) for stage in stages(run.train)))
         self._module = STRATEGIES[strategy](run, model)
         named = {name.rpartition(".")[2]: parameter for name, parameter in model.named_parameters()}
-        self._slots = [
-            Slot(parameter=named[name], first=_share(first[name], like), second=_share(second[name], like))
-            for name, like in ((name, named[name]) for name in weights)
+        self._parameters = [named[name] for name in weights]
+        # What this rank holds of parameters and moments, each as one vector: an operation for all instead of one for each.
+        self._held = [
+            torch.cat([_share(row[name], named[name]).flatten() for name in weights])
+            for row in (weights, first, second)
         ]
 
     def train(self, batches: Iterable[int], time: int) -> tuple[State, float]:
@@ -90,25 +82,34 @@ class Trainee:
         loss = loss_of(self._run, lambda: (self._module(tokens[:, :-1]), targets_of(spec, tokens)))
         loss.backward()  # type: ignore[no-untyped-call]  # torch does not type it
         with torch.no_grad():
-            for slot in self._slots:
-                own, gradient = _local(slot.parameter), slot.parameter.grad
-                if gradient is None:
-                    raise InconsistentError("a parameter takes no part in the loss", code="no_gradient")
-                after = adam_step(spec.learning_rate_micro, (own, slot.first, slot.second), _local(gradient), time)
-                for held, value in zip((own, slot.first, slot.second), after, strict=True):
-                    held.copy_(value)
-                slot.parameter.grad = None
+            adam_step(spec.learning_rate_micro, self._held, self._gradient(), time)
+            for parameter, value in zip(self._parameters, self._parts(self._held[0]), strict=True):
+                _local(parameter).copy_(value)
+            self._module.zero_grad()
         return loss.detach()
 
+    def _gradient(self) -> Tensor:
+        gradients = [parameter.grad for parameter in self._parameters]
+        if any(gradient is None for gradient in gradients):
+            raise InconsistentError("a parameter takes no part in the loss", code="no_gradient")
+        return torch.cat([_local(gradient).flatten() for gradient in gradients if gradient is not None])
+
+    def _parts(self, held: Tensor) -> list[Tensor]:
+        """Views of a vector in the shapes of what this rank holds of each parameter."""
+        shares = [_local(parameter) for parameter in self._parameters]
+        parts = torch.split(held, [share.numel() for share in shares])
+        return [part.view(share.shape) for part, share in zip(parts, shares, strict=True)]
+
     def _state(self) -> State:
-        rows = zip(*((slot.parameter.detach(), slot.first, slot.second) for slot in self._slots), strict=True)
-        likes = [slot.parameter for slot in self._slots]
-        whole = [[_whole(tensor, like).flatten() for tensor, like in zip(row, likes, strict=True)] for row in rows]
+        whole = [
+            [_whole(part, like).flatten() for part, like in zip(self._parts(held), self._parameters, strict=True)]
+            for held in self._held
+        ]
         return np.stack([torch.cat(parts).cpu().numpy() for parts in whole])
 
 
 def _whole_model(_: ParallelRun, model: nn.Module) -> nn.Module:
-    module = DistributedDataParallel(model)
+    module = DistributedDataParallel(model, gradient_as_bucket_view=True)
     module.register_comm_hook(None, mean_of_bucket)
     return module
 
@@ -143,8 +144,6 @@ def _whole(share: Tensor, like: Tensor) -> Tensor:
     """The tensor whose share this rank has, from all ranks."""
     if not isinstance(like, DTensor):
         return share
-    if isinstance(share, DTensor):
-        return share.full_tensor()
     spread = DTensor.from_local(
         share, like.device_mesh, like.placements, run_check=False, shape=like.shape, stride=like.stride()
     )

@@ -45,7 +45,7 @@ def ends_with(gradient: Gradient, steps: range = RUN.steps_of(0), run: ParallelR
     content = first_content(run)
     start = start_of(run.train, content, 0, kind_of(run))
     with pinned():
-        return end_of(start, content, *run_steps(run.train, start.state, steps, gradient))
+        return end_of(start, content_hash(content), *run_steps(run.train, start.state, steps, gradient))
 
 
 def two_of_three(spec: TrainSpec, flat: "Tensor", step: int) -> "tuple[Tensor, Tensor]":
