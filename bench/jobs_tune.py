@@ -22,18 +22,20 @@ import yaml
 
 from node.jobs.folder import JobFolder
 from node.jobs.work import JobOrder, run_job
+from swarm_chain.core.checkpoints import drawn_count
 from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.reference.programs.base import inputs_of
 from swarm_chain.reference.programs.registry import open_program
 from swarm_chain.reference.programs.tune import TuneProgram
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "tune.yaml"
-DRAWN = 2
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--trials", type=int, default=48)
+    parser.add_argument("--generation", type=int, default=12)
     parser.add_argument("--steps-per-rung", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
@@ -41,7 +43,7 @@ def main() -> None:
 
     ray.init(address="local", num_cpus=2, num_gpus=0, include_dashboard=False, log_to_driver=False)
     with redirect_stdout(sys.stderr):  # Tune prints tables
-        results = measured(_spec(options.steps_per_rung), options.rounds)
+        results = measured(_spec(options), options.rounds)
     print_report("jobs_tune", results)
     ray.shutdown()
 
@@ -58,13 +60,14 @@ def measured(spec: JobSpec, rounds: int) -> list[Result]:
             lambda: _searched(spec, Path(folder) / str(next(names))), lambda: _bare(spec, plans, folder), rounds=rounds
         )
     units = seconds_of(*(lambda unit=unit: program.compute(unit, study[-1]) for unit in range(program.units)), rounds=1)
-    replay = DRAWN * sum(times[0] for times in units) / program.units
+    drawn = drawn_count(program.units)
+    replay = drawn * sum(times[0] for times in units) / program.units
     rungs = sum(length for _, length in plans)
     return [
         Result(name="search", value=median(ours), unit="s", baseline=median(bare), ratio=typical_ratio(ours, bare), goal=1.05),
         Result(name="rungs run", value=rungs, unit="rungs", baseline=len(plans) * program.work.rungs,
                ratio=rungs / (len(plans) * program.work.rungs)),
-        Result(name="replay of two drawn units over all trials", value=replay, unit="s", baseline=device_s,
+        Result(name=f"replay of {drawn} drawn units over all trials", value=replay, unit="s", baseline=device_s,
                ratio=replay / device_s, goal=0.05),
         Result(name="study", value=len(study[-1]), unit="bytes"),
     ]  # fmt: skip
@@ -109,9 +112,10 @@ def _program(spec: JobSpec) -> TuneProgram:
     return program
 
 
-def _spec(steps_per_rung: int) -> JobSpec:
+def _spec(options: argparse.Namespace) -> JobSpec:
     document = yaml.safe_load(EXAMPLE.read_text(encoding="utf-8"))
-    document["work"]["steps_per_rung"] = steps_per_rung
+    names = ("trials", "generation", "steps_per_rung")
+    document["work"] |= {"startup": options.generation} | {name: getattr(options, name) for name in names}
     return parse_job_spec(document)
 
 

@@ -56,6 +56,16 @@ def test_search_on_ray_when_run_then_each_trial_replays_in_another_process(
 
 
 @pytest.mark.long
+def test_search_when_more_trials_are_proposed_together_than_run_side_by_side_then_as_anybody_computes(
+    tmp_path: Path,
+) -> None:
+    program, spec = tune_program(workers=2, generation=4), tune_spec(workers=2, generation=4)
+    expected = tuple(bytes(content_hash(one)) for one in contents_of(program, searched(program)))
+
+    assert run_in(tmp_path, spec).contents == expected
+
+
+@pytest.mark.long
 def test_search_whose_driver_was_killed_when_resumed_then_runs_only_what_is_lacking(tmp_path: Path) -> None:
     folder, kept = JobFolder(path=tmp_path), (0, 1, 2, 4)  # two generations began, of which the second has one trial
     for index in kept:

@@ -1,6 +1,6 @@
 """swarm-tune/1 on Ray Tune: trials are Ray actors, proposals come through OptunaSearch, successive halving ends the bad ones.
 
-    generation: OptunaSearch proposes `workers` trials; they run side by side, rung by rung; each that ends is kept as a content
+    generation: OptunaSearch proposes some trials; `workers` run side by side, rung by rung; each that ends is kept as a content
                 ConcurrencyLimiter waits for all of them and tells optuna; the next generation begins
 
 What is kept is never run again: whole generations are told to optuna as they were, and what had ended of the one in which the

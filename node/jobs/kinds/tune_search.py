@@ -78,6 +78,11 @@ class StudyLog:
         self._values: dict[int, list[int]] = {}
         self._spent_ms: dict[int, int] = {}
 
+    @property
+    def together(self) -> int:
+        """Trials of a generation."""
+        return self._program.halving.together
+
     def generations(self) -> list[Trial]:
         """Trials of the generations that ended whole, in order."""
         whole = next((n for n in range(self._program.work.trials) if n not in self.ended), self._program.work.trials)
@@ -129,6 +134,18 @@ class HalvingScheduler(FIFOScheduler):
     def __init__(self, log: StudyLog) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Ray's own has no types
         self._log = log
+        self._keeps_actors = False
+
+    def on_trial_add(self, controller: Any, trial: Any) -> None:
+        """Ray's word that a trial is proposed; with the first one Tune is told to keep all actors from then on.
+
+        It keeps as many as trials wait, and at the end of a generation none does: actors would end, and new ones begin only
+        to be dropped for those that are left, again and again. There is no public way to say so.
+        """
+        if not self._keeps_actors:
+            cache = controller._tune_controller._actor_cache
+            cache.increase_max(trial.placement_group_factory, by=self._log.together)
+            self._keeps_actors = True
 
     def on_trial_result(self, _controller: object, trial: Any, result: dict[str, Any]) -> str:
         """Ray's question after every rung of a trial."""

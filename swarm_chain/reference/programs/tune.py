@@ -1,6 +1,6 @@
 """swarm-tune/1: a search over parameters; a unit is a trial, the last one closes the study.
 
-    content 0      what is searched                 {program, platform, workers, work}
+    content 0      what is searched                 {program, platform, together, work}
     content i + 1  trial i                          {trial, parameters, values, stopped}
     last content   the study: all trials, the best  {program, platform, trials, best}
 
@@ -40,6 +40,8 @@ TUNABLE: Final = (*_SIZES, "learning_rate_micro")
 class TuneWork:
     """A search: `trials` of at most `rungs` x `steps_per_rung` steps, `resources.workers` of them side by side.
 
+    `generation` trials are proposed together, from those of the generations before; 0: as many as run side by side. More keep
+    workers busy where trials last unlike times, and know less of each other.
     `startup` trials are random before the sampler takes over; `reduction` is that of successive halving. What `space` names
     replaces the fields of `model`.
     """
@@ -50,6 +52,7 @@ class TuneWork:
     sampler: Literal["tpe", "gp"]
     seed: Annotated[int, Field(ge=0, lt=2**53)]
     startup: Annotated[int, Field(ge=1, le=512)] = 10
+    generation: Annotated[int, Field(ge=0, le=512)] = 0
     space: dict[Name, Range | Choices]
     rungs: Annotated[int, Field(ge=1, le=64)]
     steps_per_rung: Annotated[int, Field(ge=1, le=100_000)]
@@ -92,7 +95,7 @@ class TuneProgram:
 
     def first(self) -> bytes:
         """What is searched, and on which kind of machine."""
-        document = {"program": PROGRAM, "platform": self._kind(), "workers": self.halving.together}
+        document = {"program": PROGRAM, "platform": self._kind(), "together": self.halving.together}
         return canonical_json({**document, "work": _plain(asdict(self.work))})
 
     def source(self, _unit: int) -> int:
@@ -196,10 +199,16 @@ def open_tune(spec: JobSpec, _inputs: Inputs) -> TuneProgram:
     _check_models(work)
     if work.sampler == "gp" and work.trials > MAX_GP_TRIALS:
         raise invalid_spec(f"work.trials: a gp search has at most {MAX_GP_TRIALS}", "ask for fewer, or use tpe")
+    together = work.generation or spec.resources.workers
+    if together < spec.resources.workers:
+        raise invalid_spec(
+            f"work.generation: {together} trials cannot keep {spec.resources.workers} workers busy",
+            "propose at least as many trials together as there are workers",
+        )
     return TuneProgram(
         work=work,
         search=Search(space=work.space, sampler=work.sampler, seed=work.seed, startup=work.startup),
-        halving=Halving(rungs=work.rungs, reduction=work.reduction, together=spec.resources.workers),
+        halving=Halving(rungs=work.rungs, reduction=work.reduction, together=together),
     )
 
 

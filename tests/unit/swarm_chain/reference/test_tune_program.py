@@ -40,6 +40,16 @@ def test_gaussian_process_when_judged_then_proposes_the_same_and_no_trial_twice(
     assert len({canonical_json(dict(trial.parameters)) for trial in trials}) == 6
 
 
+def test_generation_when_larger_than_the_workers_then_judged_alike_and_never_smaller() -> None:
+    program = tune_program(workers=2, generation=5)
+    contents = contents_of(program, searched(program))
+
+    assert program.halving.generation(9) == 5
+    assert [program.compute(unit, contents[program.source(unit)]) for unit in range(program.units)] == contents[1:]
+    with pytest.raises(InvalidInputError, match="cannot keep 2 workers busy"):
+        tune_program(workers=2, generation=1)
+
+
 def test_study_when_closed_then_some_trials_were_stopped_and_the_best_is_named() -> None:
     assert [trial.number for trial in TRIALS if trial.stopped]
     assert not any(trial.stopped for trial in TRIALS[:2])
