@@ -85,10 +85,9 @@ class HttpMembers:
 
     def _proven(self, url: str, node: Address) -> Mapping[str, int] | None:
         try:
-            answer = self._client.get(f"{url}/v1/benchmarks/{node}")
+            answer = self._client.get(f"{url}/v1/proven/{node}")
             found = answer.json() if answer.status_code < 300 else None
         except (httpx2.RequestError, ValueError):
             return None
-        measured = found.get("measured") if isinstance(found, dict) else None
-        units = measured.get("units") if isinstance(measured, dict) else None
+        units = found.get("units") if isinstance(found, dict) else None
         return {k: v for k, v in units.items() if isinstance(v, int)} if isinstance(units, dict) else None

@@ -3,7 +3,10 @@
 agent --node.cluster_child--> raylet of its own (temporary folder of its own) --joins--> head
       --ray.init(address, that folder)--> connected through its own raylet, so that "here" is this node
 
-Labels follow Kubernetes' syntax: swarm/node, swarm/provider, swarm/region, swarm/class.
+Labels follow Kubernetes' syntax: swarm/node, swarm/provider, swarm/region, swarm/class, and for each category in which
+the node proved something swarm/measured-compute and the like, an integer in the category's unit. Ray labels are static: they
+stay what they were when the Ray node started, and they are the node's own word. So gateways go on asking members what a node
+proved; a label only chooses among nodes of one provider (node.jobs.workers).
 Source: https://docs.ray.io/en/latest/ray-core/scheduling/labels.html
 """
 
@@ -28,6 +31,7 @@ import structlog
 from node.cluster_child import JOINED
 from node.config import cluster_environment
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
+from swarm_chain.core.kinds import Category
 from swarm_chain.core.units import Address, ProviderId
 
 log = structlog.get_logger()
@@ -36,6 +40,7 @@ NODE_LABEL: Final = "swarm/node"
 PROVIDER_LABEL: Final = "swarm/provider"
 REGION_LABEL: Final = "swarm/region"
 CLASS_LABEL: Final = "swarm/class"
+MEASURED_LABEL: Final = "swarm/measured-"  # and the name of a category
 JOINED_WITHIN_S, STOP_WITHIN_S, POLL_S = 90.0, 15.0, 0.1
 LISTENER_S = 5
 
@@ -66,16 +71,43 @@ def node_labels(node: Address, provider: ProviderId, region: str, hardware_class
     Raises:
         InvalidInputError: a value is none that Ray takes as a label.
     """
-    labels = {NODE_LABEL: node, PROVIDER_LABEL: str(provider), REGION_LABEL: region, CLASS_LABEL: hardware_class}
+    return _checked(
+        {NODE_LABEL: node, PROVIDER_LABEL: str(provider), REGION_LABEL: region, CLASS_LABEL: hardware_class}
+    )
+
+
+def measured_labels(units: Mapping[Category, int]) -> Mapping[str, str]:
+    """Labels of what was measured of a node, one for each category in which it proved something.
+
+    Args:
+        units: by category, in its unit, at least 0; none where it is not known, for a label is never invented.
+
+    Raises:
+        InvalidInputError: a value is none that Ray takes as a label.
+    """
+    return _checked({measured_label(category): str(units[category]) for category in Category if units.get(category)})
+
+
+def measured_label(category: str) -> str:
+    """Name of the label of a category."""
+    return f"{MEASURED_LABEL}{category}"
+
+
+def is_label_value(value: str) -> bool:
+    """Whether Ray takes a value as a label's."""
+    return _LABEL_VALUE.fullmatch(value) is not None
+
+
+def _checked(labels: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in labels.items():
-        if not _LABEL_VALUE.fullmatch(value):
+        if not is_label_value(value):
             raise InvalidInputError(
                 f"{value!r} cannot be the label {name}",
                 fix="use at most 63 letters, digits, '-', '_' and '.', and none of the three at its ends",
                 code="bad_label",
                 exit_code=3,
             )
-    return MappingProxyType(labels)
+    return MappingProxyType(dict(labels))
 
 
 def provider_selector(labels: Mapping[str, str]) -> Mapping[str, str]:

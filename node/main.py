@@ -21,7 +21,7 @@ from node.links.runner import Links, started_links
 from node.logs import configure_logs
 from node.oracle_client import HttpOracleAudits, HttpOracleInbox, HttpOracleReader, HttpOracleSpecs, JsonHttp
 from node.ports import Auditee, Devices, RowTracer
-from node.ray_connection import cluster_connection, ray_connection, registered_labels
+from node.ray_connection import cluster_connection, cluster_labels, ray_connection
 from node.serving.offers import Serving, started_serving
 from node.state import only_agent, open_state
 from node.tools import Member, Tools
@@ -189,7 +189,7 @@ def _ray(settings: NodeSettings, signer: Signer) -> AbstractContextManager[Mappi
         return ray_connection(settings)
     deployment, quorum = node_deployment(settings), Quorum(agree=settings.rpc_agree, on_dissent=_log_dissent)
     chain = connect_chain(settings.endpoints, deployment, quorum).reader
-    return cluster_connection(settings, registered_labels(chain, signer.address))
+    return cluster_connection(settings, cluster_labels(chain, settings.oracle_urls, signer.address))
 
 
 def _runner(settings: NodeSettings, parts: Parts) -> RayJobRunner:

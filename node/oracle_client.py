@@ -237,7 +237,7 @@ class HttpOracleAudits:
 def _parse(content: bytes) -> dict[str, object] | None:
     try:
         document = json.loads(content)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # ValueError alone is a number with more digits than Python reads
         return None
     return document if isinstance(document, dict) else None
 

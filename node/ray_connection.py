@@ -6,13 +6,14 @@ Whoever has the token of a cluster can run code on every node of it. A node join
 
 import logging
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from node.cluster import ClusterNode, joined_cluster, node_labels, provider_selector
+from node.cluster import ClusterNode, joined_cluster, measured_labels, node_labels, provider_selector
 from node.config import NodeSettings, prepare_ray_environment
+from node.proven import proven_units
 from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.kinds import HardwareClass
 from swarm_chain.core.model import ContractCall
@@ -81,8 +82,24 @@ def cluster_connection(settings: NodeSettings, labels: Mapping[str, str]) -> Ite
             ray.shutdown()
 
 
+def cluster_labels(chain: ChainReader, oracle_urls: Sequence[str], node: Address) -> Mapping[str, str]:
+    """All labels of a node in a cluster: what the registry says of it, and what members proved of it.
+
+    Args:
+        chain: where the registry is.
+        oracle_urls: members; where none says what it proved, there are no labels of that.
+        node: address of the node key.
+
+    Raises:
+        InvalidInputError: no provider has added this node, or its region cannot be a label.
+        UnavailableError: the chain does not answer.
+    """
+    registered = registered_labels(chain, node)
+    return MappingProxyType({**registered, **measured_labels(proven_units(oracle_urls, node))})
+
+
 def registered_labels(chain: ChainReader, node: Address) -> Mapping[str, str]:
-    """Labels of a node in a cluster, all from the registry, where the gateway's placement reads them too.
+    """Labels of a node in a cluster that are the registry's, where the gateway's placement reads them too.
 
     Args:
         chain: where the registry is.

@@ -9,7 +9,7 @@ from swarm_chain.core.audits import AuditAnswer, AuditRequest
 from swarm_chain.core.compute import ComputeShape
 from swarm_chain.core.encoding import hash_from_hex, to_hex
 from swarm_chain.core.errors import UnavailableError
-from swarm_chain.core.kinds import JobKind, WindowState
+from swarm_chain.core.kinds import Category, JobKind, WindowState
 from swarm_chain.core.messages import Json, receipt_json, signed_commitment_json, signed_proof_json
 from swarm_chain.core.model import Heartbeat, Receipt, SettlementLeaf, SignedCommitment, SignedProof, WindowRecord
 from swarm_chain.core.units import (
@@ -27,6 +27,7 @@ from swarm_chain.core.units import (
 
 MAX_LISTED = 4096
 MAX_DIGITS = 39  # of a uint128
+MAX_UNITS = 2**53
 
 
 def heartbeat_body(heartbeat: Heartbeat, signature: Signature) -> Json:
@@ -197,6 +198,18 @@ def parse_epoch_proof(answer: Mapping[str, object]) -> EpochProof:
         ),
         path=tuple(hash_from_hex(str(sibling)) for sibling in path),
     )
+
+
+def parse_proven(answer: Mapping[str, object]) -> Mapping[Category, int]:
+    """Units by category of GET /v1/proven/{node}; categories this node does not know are left out."""
+    units = answer.get("units")
+    if not isinstance(units, Mapping):
+        raise _unreadable("units")
+    found = {category: _integer(units, category.value) for category in Category if category.value in units}
+    for category, proven in found.items():
+        if not 0 <= proven < MAX_UNITS:
+            raise _unreadable(category.value)
+    return found
 
 
 def _state(window: Mapping[str, object]) -> WindowState:

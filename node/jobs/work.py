@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from node.jobs.folder import JobFolder
+from node.jobs.workers import selector_of
 from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.jobs import JobSpec, parse_job_spec
 from swarm_chain.core.units import Hash32
@@ -78,8 +79,9 @@ def run_job(order: JobOrder) -> JobResult:
         program = open_program(spec, inputs)
     except InvalidInputError as error:
         return JobResult(contents=(), device_ms=0, exit_code=EXIT_INVALID_SPEC, reason=error.message)
+    labels = selector_of(order.labels, spec)
     try:
-        run_of(spec)(Work(spec=spec, program=program, inputs=inputs, folder=folder, labels=order.labels))
+        run_of(spec)(Work(spec=spec, program=program, inputs=inputs, folder=folder, labels=labels))
     except InvalidInputError as error:
         folder.say(f"failed: {error.message}\n{error.values.get('stderr', '')}")
         return JobResult(contents=(), device_ms=folder.spent_ms(), exit_code=EXIT_FAILED, reason=error.message)

@@ -15,6 +15,7 @@ from oracle.api.limits import BodyLimits
 from oracle.api.links import link_routes
 from oracle.api.nodes import node_routes
 from oracle.api.peers import peer_routes
+from oracle.api.proven import proven_routes
 from oracle.api.public import epoch_routes, public_routes
 from oracle.api.rates import RateLimit, Rates
 from oracle.api.serving import serving_routes
@@ -73,6 +74,7 @@ def create_app(member: Member, contracts: Mapping[str, Address], caller: Caller 
     app.include_router(link_routes(member.linking, rates.nodes))
     app.include_router(peer_routes(member.desk, rates))
     app.include_router(class_routes(member, rates))
+    app.include_router(proven_routes(member, rates))
     app.include_router(benchmark_routes(member, rates))
     app.include_router(epoch_routes(member, rates))
     return app

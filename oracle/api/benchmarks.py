@@ -6,11 +6,10 @@ from fastapi import APIRouter, Request
 from pydantic import Field, StringConstraints
 
 from oracle.api.answers import POSTED, AcceptedAnswer, Answer, Json, errors
-from oracle.api.classes import newest_report
+from oracle.api.proven import ProvenAnswer, proven_json
 from oracle.api.rates import Rates, Turns, host_of
 from oracle.pipeline.benchmarks import take_benchmark
 from oracle.pipeline.member import Member
-from oracle.publish.classes import proven_of
 from oracle.store.benchmarks import SignedBenchmark, benchmark_of
 from swarm_chain.core.benchmarks import MAX_FIGURES, MAX_NAME, BenchmarkReport, Figure, figures_json
 from swarm_chain.core.encoding import to_hex
@@ -61,13 +60,6 @@ class FigureAnswer(Answer):
     name: str
     unit: str
     value: int
-
-
-class ProvenAnswer(Answer):
-    """What the network measured of the node."""
-
-    epoch: int = Field(description="Of the newest accepted report.")
-    units: dict[str, int] = Field(description="By category, in its unit; one that is missing was not proven.")
 
 
 class BenchmarkAnswer(Answer):
@@ -124,8 +116,6 @@ def _reported(signed: SignedBenchmark) -> Json:
 
 def _measured(member: Member, node: Address) -> Json:
     try:
-        facts = newest_report(member).facts
+        return {"measured": proven_json(member, node), "problem": ""}
     except (InvalidInputError, UnavailableError) as error:
         return {"measured": None, "problem": error.message}
-    units = {category.value: units for category, units in proven_of(node, facts).items()}
-    return {"measured": {"epoch": facts.epoch, "units": units}, "problem": ""}

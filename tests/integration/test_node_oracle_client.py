@@ -146,7 +146,10 @@ def test_refusals_keep_their_family_and_words(
     assert len(member.asked) == 1  # a refusal is not repeated
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"[]", b"[" * 100_000, b"\xff\xfe", b'{"windows": 1}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>", b"[]", b"[" * 100_000, b"\xff\xfe", b'{"windows": 1}', b'{"windows": ' + b"1" * 5_000 + b"}"],
+)
 def test_nonsense_is_an_unavailable_member(member: Counter, http: JsonHttp, content: bytes) -> None:
     member.answers["/v1/windows/current"] = (200, content)
     with pytest.raises(UnavailableError):
