@@ -1,6 +1,6 @@
 """A training job through our program against bare Ray Train, the same steps; and what replaying its drawn segments costs.
 
-bare: TorchTrainer, DistributedDataParallel as it comes (all-reduce, no hook), torch's Adam, the same batches, nothing kept.
+bare: TorchTrainer, DistributedDataParallel or fully_shard as they come, torch's Adam, the same batches, nothing kept.
 """
 
 import argparse
@@ -43,7 +43,6 @@ def bare_rank(program: TrainParallelProgram) -> None:
     """What a customer's script on bare Ray Train does for the same training."""
     import torch
     from torch import nn
-    from torch.nn.parallel import DistributedDataParallel
 
     from node.jobs.kinds.trainee import StageModule
     from swarm_chain.reference.checkpoint import parse_checkpoint
@@ -54,13 +53,29 @@ def bare_rank(program: TrainParallelProgram) -> None:
     run, rank = program.run, torch.distributed.get_rank()
     flat = torch.from_numpy(parse_checkpoint(run.train, program.first()).state[0].copy())
     weights = parameter_views(run.train, flat)
-    model = DistributedDataParallel(nn.Sequential(*(StageModule(stage, weights) for stage in stages(run.train))))
+    model = bare_model(program.strategy, nn.Sequential(*(StageModule(stage, weights) for stage in stages(run.train))))
     adam = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.99))
     for step in range(run.train.steps):
         tokens = torch.from_numpy(train_batch(run.train, step * run.workers + rank))
         adam.zero_grad()
         nn.functional.cross_entropy(model(tokens[:, :-1]), targets_of(run.train, tokens)).backward()  # type: ignore[no-untyped-call]  # torch does not type it
         adam.step()
+
+
+def bare_model(strategy: str, model: Any) -> Any:
+    """The model as torch's own documentation spreads it."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    from torch.nn.parallel import DistributedDataParallel
+
+    if strategy == "ddp":
+        return DistributedDataParallel(model)
+    import torch
+
+    mesh = init_device_mesh("cpu", (torch.distributed.get_world_size(),))
+    for part in (*model, model):
+        fully_shard(part, mesh=mesh)
+    return model
 
 
 def run_bare(program: TrainParallelProgram, folder: Path) -> None:
@@ -108,7 +123,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--strategy", choices=["ddp", "fsdp"], default="ddp")
     parser.add_argument("--segments", type=int, default=60)
-    parser.add_argument("--segment-steps", type=int, default=25)
+    parser.add_argument("--segment-steps", type=int, default=50)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--width", type=int, default=96)
     parser.add_argument("--rounds", type=int, default=1)

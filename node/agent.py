@@ -64,6 +64,7 @@ log = structlog.get_logger()
 
 ERRANDS = (AnnounceNode, AskAssignments, FetchInputs, HandInJob, Countersign)
 ROUNDS = 4  # a finished run is signed, stored and delivered within one tick
+AWAITED_MS = 100  # pause between two looks while an answer is on its way
 
 PERFORM: Mapping[type, Callable[[Tools, Memory, View, Any], None]] = {
     SendHeartbeat: duties.send_heartbeat,
@@ -120,7 +121,7 @@ class Agent:
         log.info("agent_started", node=self._tools.node, members=sorted(self._tools.members))
         while not self._may_stop():
             self.tick()
-            self._tools.clock.sleep(self._poll_ms / 1000)
+            self._tools.clock.sleep(self._pause_ms() / 1000)
         self._tools.devices.close()
         self._tools.tracer.close()
         self._tools.audits.close()
@@ -146,6 +147,12 @@ class Agent:
                 return
             for action in actions:
                 self._perform(view, action)
+
+    def _pause_ms(self) -> int:
+        """Shorter while an answer is on its way that the next step of a job waits for: its customer waits too."""
+        busy = frozenset() if self._tools.gateways is None else self._tools.gateways.courier.busy
+        awaited = any(isinstance(errand, HandInJob | Countersign) for errand in busy)
+        return min(self._poll_ms, AWAITED_MS) if awaited or pending_purposes(self._tools.state) else self._poll_ms
 
     def _look(self) -> ChainSight | None:
         found: list[ChainSight] = []

@@ -1,6 +1,7 @@
-"""Jobs on Ray: one actor a job, started again when its process dies, resumed from disk in either case.
+"""Jobs on Ray, each a process of its own: started again when that dies, resumed from disk in either case.
 
-An actor, not a task: Ray then knows whose reservations are left over when it dies.
+A job that computes by itself is a task, which may find a process that has its libraries loaded. One that brings workers is an
+actor: Ray then knows whose reservations are left over when it dies.
 """
 
 import shutil
@@ -13,7 +14,7 @@ import structlog
 
 from node.jobs.folder import JobFolder
 from node.jobs.reservations import give_back_reservations
-from node.jobs.work import JobOrder, JobProcess, JobResult, brings_workers
+from node.jobs.work import JobOrder, JobProcess, JobResult, brings_workers, run_job
 from node.ports import FinishedJob
 from swarm_chain.core.errors import InconsistentError
 from swarm_chain.core.jobs import JobSpec
@@ -38,11 +39,11 @@ class RunnerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A job that runs: its order, the actor that runs it, the reference to its result, and how often it may start again."""
+    """A job that runs: its order, what Ray is asked for, the actor if it is one, its result, and how often it may start again."""
 
     order: JobOrder
     cpus: int
-    actor: Any
+    actor: Any | None
     result: Any
     restarts: int
 
@@ -108,8 +109,10 @@ class RayJobRunner:
         import ray
 
         running = self._running.pop(job_id, None)
-        if running is not None:
+        if running is not None and running.actor is not None:
             ray.kill(running.actor)
+        elif running is not None:
+            ray.cancel(running.result, force=True)
         if forget:
             shutil.rmtree(self._folder(job_id).path, ignore_errors=True)
 
@@ -141,8 +144,13 @@ def _started(job_id: JobId, order: JobOrder, cpus: int, restarts: int) -> Runnin
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-    actor: Any = ray.remote(JobProcess).options(num_cpus=cpus, scheduling_strategy=here).remote()
-    result = actor.run.options(name=f"job-{job_id}").remote(order)
+    name, placed, actor = f"job-{job_id}", {"num_cpus": cpus, "scheduling_strategy": here}, None
+    if cpus:
+        result: Any = ray.remote(run_job).options(**placed, name=name, max_retries=0).remote(order)
+    else:
+        process: Any = ray.remote(JobProcess)
+        actor = process.options(**placed).remote()
+        result = actor.run.options(name=name).remote(order)
     return Running(order=order, cpus=cpus, actor=actor, result=result, restarts=restarts)
 
 

@@ -241,15 +241,16 @@ def pinned() -> Iterator[None]:
     """Sets what decides bits and belongs to the process, and puts it back: one thread, deterministic kernels, float32."""
     import torch
 
-    threads, deterministic = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    threads, mode = torch.get_num_threads(), torch.get_deterministic_debug_mode()
     dtype = torch.get_default_dtype()
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    # What use_deterministic_algorithms(True) does to kernels; that one also loads the compiler, for more than a second.
+    torch.set_deterministic_debug_mode("error")
     torch.set_default_dtype(torch.float32)
     torch.set_flush_denormal(False)
     try:
         yield
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(deterministic)
+        torch.set_deterministic_debug_mode(mode)
         torch.set_default_dtype(dtype)

@@ -68,7 +68,7 @@ def tell(folder: Path, files: Sequence[Path], console: Console) -> list[Done]:
     say("a chain starts and every contract is deployed")
     with open_world(folder) as world:
         open_for_work(world, say)
-        ran = [_run(world, file, say) for file in files]
+        ran = [run_example(world, file, say) for file in files]
         for one in ran:
             found = world.wait_for(f"the verdict on {one.file.name}", partial(verdict, world, one.job_id))
             why = found["reason"] or f"units {found['drawnUnits']} computed again"
@@ -90,7 +90,7 @@ def open_for_work(world: World, say: acts.Say) -> None:
     world.wait_for("three nodes at the gateway", lambda: len(world.gateway("/v1/nodes")) == len(NODES))
 
 
-def _run(world: World, file: Path, say: acts.Say) -> Ran:
+def run_example(world: World, file: Path, say: acts.Say) -> Ran:
     """Dave submits a job and waits until a node has completed it; then it runs once more without the network."""
     job_id, started = submit(world, file), time.monotonic()
     world.wait_for(f"{file.name} to be completed", partial(is_completed, world, job_id))
