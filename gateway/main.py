@@ -2,12 +2,9 @@
 
 import os
 import secrets
-import signal
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from types import FrameType
 
 import structlog
 import uvicorn
@@ -34,18 +31,17 @@ from swarm_chain.adapters.keystore import KeySigner, create_keystore, load_signe
 from swarm_chain.adapters.panel import Dissent, Quorum
 from swarm_chain.adapters.private_files import read_private, write_private
 from swarm_chain.core.encoding import hash_from_hex
-from swarm_chain.core.errors import InvalidInputError
 from swarm_chain.core.model import Deployment
 from swarm_chain.core.signing import domain_separator
 from swarm_chain.deploy import load_deployment
 from swarm_chain.params import load_params
 from swarm_chain.reference.train import machine_kind
+from swarm_chain.web.listening import listening, stopped_by_signals
 
 log = structlog.get_logger()
 
 CANARY_WAIT_S = 2.0  # a node on the line waits so long; it asks again
 MAX_CONNECTIONS = 1024
-BACKLOG = 256
 
 
 def run_gateway(settings: GatewaySettings) -> None:
@@ -63,7 +59,7 @@ def run_gateway(settings: GatewaySettings) -> None:
     with ExitStack() as stack:
         stack.enter_context(only_gateway(folder))
         signer = gateway_signer(settings)
-        listener = stack.enter_context(_listening(settings.host, settings.port))
+        listener = stack.enter_context(listening(settings.host, settings.port))
         gateway = stack.enter_context(working(settings, signer))
         config = uvicorn.Config(
             create_app(gateway),
@@ -76,7 +72,7 @@ def run_gateway(settings: GatewaySettings) -> None:
         port = listener.getsockname()[1]
         shown = f"[{settings.host}]" if ":" in settings.host else settings.host
         say_running(folder, Running(pid=os.getpid(), url=f"http://{shown}:{port}"))
-        with _stopped_by_signals(server):
+        with stopped_by_signals(server):
             log.info("gateway_started", address=signer.address, port=port, ray_address=gateway.ray_address)
             server.run(sockets=[listener])
     log.info("gateway_stopped", address=signer.address)
@@ -180,34 +176,6 @@ def _lids(settings: GatewaySettings) -> Lids:
         store_bytes=settings.store_mb * MB,
         specs=settings.specs,
     )
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            fix="stop the program that uses it, or give another --host or --port",
-            code="cannot_listen",
-            exit_code=3,
-        ) from error
-
-
-@contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Makes SIGINT and SIGTERM a wish to stop, also before the server runs and after it: uvicorn raises them once more."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _log_dissent(dissent: Dissent) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import signal
 import socket
 import sys
 import time
@@ -10,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import cast
 
 import structlog
@@ -53,11 +51,11 @@ from swarm_chain.core.units import Timestamp
 from swarm_chain.params import load_params
 from swarm_chain.ports import ChainReader, Signer
 from swarm_chain.reference.backends import candidates, choose
+from swarm_chain.web.listening import listening, stopped_by_signals
 
 log = structlog.get_logger()
 
 JUDGE_THREADS = 1
-BACKLOG = 2048
 SWITCH_S = (
     0.0005  # a request never waits long for a tick's computing; Python's own 5 ms would be felt at each signature
 )
@@ -144,11 +142,11 @@ def run_member(member: Member, settings: OracleSettings, deployment: Deployment)
         UnavailableError: the chain does not answer.
     """
     sys.setswitchinterval(SWITCH_S)
-    with _listening(settings.host, settings.port) as listener:
+    with listening(settings.host, settings.port) as listener:
         keep_lease(member)
         sight = member.follower.poll()
         server = uvicorn.Server(http_config(create_app(member, deployment.contracts)))
-        with _stopped_by_signals(server), _working(member, settings.poll_ms):
+        with stopped_by_signals(server), _working(member, settings.poll_ms):
             log.info("member_started", member=member.address, host=settings.host, port=listener.getsockname()[1])
             if member.signer is None:
                 log.warning("dry_run", fix="it never votes or sends: name a key with --keystore or --account")
@@ -184,34 +182,6 @@ def log_dissent(dissent: Dissent) -> None:
 
 def _epoch_end(reader: ChainReader, epoch: int) -> int:
     return cast(int, reader.call(ContractCall(contract="EpochOracle", function="epochEnd", args=(epoch,))))
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except OSError as error:
-        raise InvalidInputError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}",
-            fix="stop the program that uses it, or give another --host or --port",
-            code="cannot_listen",
-            exit_code=3,
-        ) from error
-
-
-@contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Makes SIGINT and SIGTERM a wish to stop, also before the server runs and after it: uvicorn raises them once more."""
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

@@ -19,11 +19,12 @@ from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.serving import ServingParams, model_name
 from swarm_chain.core.units import Hash32
 from swarm_chain.reference.tokenmodel import ModelSizes
+from swarm_chain.web.listening import listening
 
 KEPT_MODELS = 2  # of this epoch and the one before
 DRAIN_S = 10  # for answers under way
-BACKLOG = 2048
 START_S = 10
+LISTEN_FIX = "set SWARM_SERVING_HOST and SWARM_SERVING_PORT to an address of this machine and a free port"
 NODE_SHARE = 0.001  # of the resource Ray gives each machine: pins the replica to this one
 
 
@@ -84,7 +85,9 @@ class RayEndpoint:
 
     def __init__(self, options: EndpointOptions, params: ServingParams) -> None:
         self._name = options.name
-        listener = listening(options.host, options.port)  # first: nothing is started for a port that is taken
+        listener = listening(
+            options.host, options.port, LISTEN_FIX
+        )  # first: nothing is started for a port that is taken
         try:
             self._handle = _deploy(options, params)
         except BaseException:
@@ -190,24 +193,6 @@ def start_application(name: str, placed: Mapping[str, Any], sizes: ModelSizes, b
     except (RuntimeError, ValueError) as error:
         raise UnavailableError(
             f"Ray Serve did not start: {str(error).splitlines()[0]}", code="serve_failed", fix="run `swarm node doctor`"
-        ) from error
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens at an address.
-
-    Raises:
-        InvalidInputError: it cannot (exit 3).
-    """
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=BACKLOG)
-    except (OSError, OverflowError) as error:
-        raise InvalidInputError(
-            f"cannot serve on {host} port {port}: {error}",
-            fix="set SWARM_SERVING_HOST and SWARM_SERVING_PORT to an address of this machine and a free port",
-            code="cannot_listen",
-            exit_code=3,
         ) from error
 
 

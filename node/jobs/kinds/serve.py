@@ -18,7 +18,7 @@ from node.jobs.folder import JobFolder, write_whole
 from node.jobs.work import Work
 from node.serving.batches import Batching, TokenRequest
 from node.serving.embeddings import add_embeddings, require_key
-from node.serving.endpoint import HttpEndpoint, listening, serve_faults, start_application, token_source
+from node.serving.endpoint import HttpEndpoint, serve_faults, start_application, token_source
 from node.serving.ingress import create_ingress
 from node.serving.keeper import keep
 from node.serving.meter import Meter
@@ -34,6 +34,7 @@ from swarm_chain.reference.programs.serve import (
     parse_log,
 )
 from swarm_chain.reference.programs.tokens import seed_hash
+from swarm_chain.web.listening import listening
 
 CURRENT = "swarm"  # the name that always means the version served last
 BATCHING = Batching(max_batch_size=64, wait_ms=2, batch_ms=500)
