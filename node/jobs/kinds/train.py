@@ -1,9 +1,9 @@
 """swarm-train/2 on Ray Train: workers train segment by segment, rank 0 has every state kept beside the agent.
 
-job's task --TorchTrainer.fit--> controller --starts, restarts--> rank 0 … k-1
-                                                                  rank 0 --state--> keeper --content--> job's folder
+job's actor --TorchTrainer.fit--> controller --starts, restarts--> rank 0 … k-1
+                                                                   rank 0 --state--> keeper --content--> job's folder
 worker dies -> all ranks start again, from the last content the keeper has
-task dies   -> Ray or the next agent starts it again, from the folder
+actor dies  -> the runner or the next agent starts it again, from the folder
 """
 
 import shutil
@@ -23,7 +23,7 @@ from swarm_chain.reference.parallel import CUDA, ParallelRun, kind_of
 from swarm_chain.reference.programs.train_parallel import Strategy, TrainParallelProgram
 from swarm_chain.reference.train import pinned, require_finite, start_of
 
-WORKER_FAILURES = 3  # of the group, until the job's task gives up; what is kept stays
+WORKER_FAILURES = 3  # of the group, until the job's actor gives up; what is kept stays
 State = NDArray[np.float32]
 # Without it cuBLAS may add in another order each time.
 WORKER_ENVIRONMENT = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
