@@ -45,7 +45,7 @@ Run = Callable[[Work], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOrder:
-    """What the agent asks a process of Ray for: spec and inputs as they are posted, folder of the job, labels of its Ray nodes."""
+    """What the agent asks a process of Ray for: spec and inputs as posted, folder of the job, labels of its Ray nodes."""
 
     document: object
     folder: str
