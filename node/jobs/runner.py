@@ -64,7 +64,7 @@ class RayJobRunner:
         """Starts or resumes a job and returns at once; a job that runs already goes on."""
         if job_id in self._running:
             return
-        folder = str(self._folder(job_id).path)
+        folder = str(self._folder(job_id).path.absolute())  # its process stands elsewhere
         order = JobOrder(
             document=spec.document(), folder=folder, inputs=dict(inputs), labels=dict(self._options.labels)
         )
@@ -129,7 +129,7 @@ class RayJobRunner:
         try:
             result: JobResult = ray.get(running.result)
         except ray.exceptions.RayError as error:
-            log.error("job_worker_lost", job_id=job_id, reason=str(error).splitlines()[0], restarts=running.restarts)
+            log.error("job_worker_lost", job_id=job_id, reason=str(error).splitlines()[-1], restarts=running.restarts)
             if running.restarts:
                 self._running[job_id] = _started(job_id, running.order, running.cpus, running.restarts - 1)
             return None

@@ -29,8 +29,9 @@ pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> Iterator[RayJobRunner]:
-    made = RayJobRunner(RunnerOptions(directory=tmp_path))
+def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RayJobRunner]:
+    monkeypatch.chdir(tmp_path)
+    made = RayJobRunner(RunnerOptions(directory=Path()))  # an agent's folder may be given as it is seen from here
     yield made
     made.close()
 

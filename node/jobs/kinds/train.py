@@ -120,7 +120,7 @@ def _fit(work: Work, program: TrainParallelProgram) -> InvalidInputError | None:
     from ray.train import DataConfig, TrainingFailedError
     from ray.train.torch import TorchConfig
 
-    run, scratch = program.run, work.folder.path / "ray"
+    run, scratch = program.run, work.folder.path.absolute() / "ray"  # Ray takes a relative path for no path at all
     ray.data.DataContext.get_current().enable_progress_bars = False
     trainer: Any = _trainer()(
         train_rank,
