@@ -62,7 +62,6 @@ class NodeSettings(BaseSettings):
     serving_port: int = Field(default=0, ge=0, le=65535)
     serving_url: str = ""  # as members reach it, where that is not host and port
     serving_batch: int = Field(default=32, ge=1, le=1024)
-    serving_wait_ms: int = Field(default=2, ge=0, le=1000)
     threads: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 1)), ge=1, le=1024)
     reserved_cpus: int = Field(default=1, ge=0, le=1024)
     poll_ms: int = Field(default=500, ge=50, le=60_000)

@@ -1,6 +1,6 @@
 """Embeddings over HTTP as OpenAI's clients ask for them, and the key a customer's endpoint may want."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated
 
 from fastapi import FastAPI, Request
@@ -16,7 +16,7 @@ from swarm_chain.core.units import Hash32
 from swarm_chain.reference.programs.serve import EMBEDDINGS_PATH
 from swarm_chain.reference.tokenmodel import ModelSizes
 
-EmbeddingSource = Callable[[TokenRequest], Awaitable[tuple[int, ...]]]
+EmbeddingSource = Callable[[TokenRequest], Awaitable[Sequence[int]]]
 
 
 class EmbeddingBody(BaseModel):

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -123,12 +123,34 @@ def token_source(handle: Any) -> TokenSource:
         handle: of its deployment, as `start_application` gave it.
     """
 
+    streamed, whole = handle.options(stream=True, _by_reference=False), whole_source(handle)
+
     async def tokens(request: TokenRequest) -> AsyncIterator[list[int]]:
+        if not request.streamed:
+            yield await whole(request)
+            return
         with serve_faults():
-            async for chunk in handle.options(stream=True).remote(request):
+            async for chunk in streamed.remote(request):
                 yield chunk
 
     return tokens
+
+
+def whole_source(handle: Any) -> Callable[[TokenRequest], Awaitable[list[int]]]:
+    """Whole answers of an application on Ray Serve: all tokens, or the embedding of a request for none.
+
+    Args:
+        handle: as for `token_source`.
+    """
+    # Ray Serve's own gRPC between processes costs half of what an answer through Ray's object store does.
+    asked = handle.options(method_name="whole", _by_reference=False)
+
+    async def whole(request: TokenRequest) -> list[int]:
+        with serve_faults():
+            answer: list[int] = await asked.remote(request)
+        return answer
+
+    return whole
 
 
 @contextmanager
@@ -138,6 +160,7 @@ def serve_faults() -> Iterator[None]:
     Raises:
         UnavailableError: too many requests, or no replica.
     """
+    from grpc.aio import AioRpcError
     from ray.exceptions import RayError
     from ray.serve.exceptions import BackPressureError, RayServeException
 
@@ -145,7 +168,7 @@ def serve_faults() -> Iterator[None]:
         yield
     except BackPressureError as error:
         raise UnavailableError("too many requests at once", code="busy", retry_after=1) from error
-    except (RayError, RayServeException) as error:
+    except (RayError, RayServeException, AioRpcError) as error:
         raise UnavailableError("the model is not there", code="no_replica", retry_after=1) from error
 
 

@@ -58,9 +58,8 @@ def create_ingress(params: ModelSizes, models: Mapping[str, Hash32], source: Tok
     @app.post(COMPLETIONS_PATH)
     async def completions(request: Request) -> Response:
         body = parse_completion(await bounded_body(request), params)
-        chunks = source(
-            TokenRequest(model=seed_of(models, body.model), prompt=tuple(body.prompt), tokens=body.max_tokens)
-        )
+        seed, prompt = seed_of(models, body.model), tuple(body.prompt)
+        chunks = source(TokenRequest(model=seed, prompt=prompt, tokens=body.max_tokens, streamed=body.stream))
         if body.stream:
             first = await anext(chunks)  # a refusal can still have a status of its own now
             return StreamingResponse(_events(body, first, chunks), media_type="text/event-stream")

@@ -51,7 +51,7 @@ class Meter:
 
         async def counted(request: TokenRequest) -> tuple[int, ...]:
             with self._admitted(request) as place:
-                embedding = await source(request)
+                embedding = tuple(await source(request))
                 self._log(place, request, embedding)
             return embedding
 

@@ -94,7 +94,7 @@ def started_serving(grounds: ClaimGrounds, stack: ExitStack) -> Serving | None:
         name=f"swarm-{grounds.node.lower()}",
         host=settings.serving_host,
         port=settings.serving_port,
-        batching=Batching(max_batch_size=settings.serving_batch, wait_ms=settings.serving_wait_ms),
+        batching=Batching(max_batch_size=settings.serving_batch),
     )
     endpoint = RayEndpoint(options, params)
     stack.callback(endpoint.close)

@@ -20,7 +20,7 @@ from swarm_chain.params import load_params
 MAINNET = load_params("mainnet")
 # Rungs shorter than a member's keep the whole suite under a few minutes; the model and the requests are mainnet's.
 SERVED = replace(MAINNET.serving, rung_for=2, pause_for=0, most_rate=256)
-BATCHING = Batching(max_batch_size=32, wait_ms=2)
+BATCHING = Batching(max_batch_size=32)
 LEVEL = MAINNET.services.judged(HardwareClass.GPU, Category.SERVING)
 _NAMES = ("latency p50", "latency p95", "latency p99", "time to first token")
 

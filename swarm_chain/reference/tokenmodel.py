@@ -111,8 +111,23 @@ def embeddings(model: TokenModel, prompts: Sequence[Sequence[int]]) -> tuple[tup
     return tuple(map(tuple, _read(model, prompts)[-1].tolist())) if prompts else ()
 
 
+def require_prompts(vocabulary: int, prompts: Sequence[Sequence[int]]) -> None:
+    """Refuse what no model of a vocabulary can read.
+
+    Raises:
+        InvalidInputError: there is no prompt, an empty one, or a token out of range.
+    """
+    good = all(prompt and min(prompt) >= 0 and max(prompt) < vocabulary for prompt in prompts)
+    if not prompts or not good:
+        raise InvalidInputError(
+            "a prompt is empty, or has a token that does not exist",
+            code="bad_prompt",
+            fix=f"use token ids from 0 to {vocabulary - 1}",
+        )
+
+
 def _read(model: TokenModel, prompts: Sequence[Sequence[int]]) -> list[Int8Matrix]:
-    _check(model, prompts)
+    require_prompts(model.vocabulary, prompts)
     lengths = np.array([len(prompt) for prompt in prompts])
     padded = np.zeros((len(prompts), int(lengths.max())), dtype=np.int64)  # (b, longest)
     for row, prompt in enumerate(prompts):
@@ -134,16 +149,6 @@ def _advance(model: TokenModel, states: Sequence[Int8Matrix], tokens: Tokens) ->
         below = top_byte((both @ weights).astype(np.int32))  # (b, d) int8
         moved.append(below)
     return moved
-
-
-def _check(model: TokenModel, prompts: Sequence[Sequence[int]]) -> None:
-    good = all(prompt and min(prompt) >= 0 and max(prompt) < model.vocabulary for prompt in prompts)
-    if not prompts or not good:
-        raise InvalidInputError(
-            "a prompt is empty, or has a token that does not exist",
-            code="bad_prompt",
-            fix=f"use token ids from 0 to {model.vocabulary - 1}",
-        )
 
 
 def _seed64(seed: Hash32, matrix: int) -> int:

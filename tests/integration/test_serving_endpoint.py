@@ -21,7 +21,7 @@ from swarm_chain.reference.tokenmodel import answers, build_model
 
 PARAMS = load_params("minimal").serving
 MODEL, SEED = keccak(b"epoch"), keccak(b"rung")
-BATCHING = Batching(max_batch_size=16, wait_ms=2)
+BATCHING = Batching(max_batch_size=16)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from node.jobs.folder import JobFolder, write_whole
 from node.jobs.work import Work
 from node.serving.batches import Batching, TokenRequest
 from node.serving.embeddings import add_embeddings, require_key
-from node.serving.endpoint import HttpEndpoint, serve_faults, start_application, token_source
+from node.serving.endpoint import HttpEndpoint, serve_faults, start_application, token_source, whole_source
 from node.serving.ingress import create_ingress
 from node.serving.keeper import keep
 from node.serving.meter import Meter
@@ -37,7 +37,7 @@ from swarm_chain.reference.programs.tokens import seed_hash
 from swarm_chain.web.listening import listening
 
 CURRENT = "swarm"  # the name that always means the version served last
-BATCHING = Batching(max_batch_size=64, wait_ms=2, batch_ms=500)
+BATCHING = Batching(max_batch_size=64)
 ONGOING = 16  # requests a replica has under way before Ray Serve starts another
 LOOK_EVERY_S = 0.1
 # What Ray Serve's autoscaling goes by: load over the last two reports, replicas before it is here, fewer after a minute.
@@ -85,7 +85,7 @@ class Rollout:
     def _asked(self, version: ModelVersion, prompt: tuple[int, ...], tokens: int) -> tuple[int, ...]:
         request = TokenRequest(model=seed_hash(version.seed), prompt=prompt, tokens=tokens)
         with serve_faults():
-            return tuple(token for chunk in self.handle.options(stream=True).remote(request) for token in chunk)
+            return tuple(self.handle.options(method_name="whole").remote(request).result())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -193,7 +193,7 @@ def _endpoint(wanted: ServeWork, rollout: Rollout, meter: Meter, answered: int) 
 
     rollout.advance(answered)
     app = create_ingress(wanted.sizes, rollout.models, meter.tokens(token_source(rollout.handle)))
-    add_embeddings(app, wanted.sizes, rollout.models, meter.embeddings(_embedding_of(rollout.handle)))
+    add_embeddings(app, wanted.sizes, rollout.models, meter.embeddings(whole_source(rollout.handle)))
     if wanted.key is not None:
         require_key(app, hash_from_hex(wanted.key))
     address: str = get_node_ip_address()  # type: ignore[no-untyped-call]  # Ray has no types for it
@@ -202,15 +202,6 @@ def _endpoint(wanted: ServeWork, rollout: Rollout, meter: Meter, answered: int) 
         yield f"http://{f'[{address}]' if ':' in address else address}:{http.port}"
     finally:
         http.close()
-
-
-def _embedding_of(handle: Any) -> Any:
-    async def embed(request: TokenRequest) -> tuple[int, ...]:
-        with serve_faults():
-            found: tuple[int, ...] = await handle.options(method_name="embed", stream=False).remote(request)
-        return found
-
-    return embed
 
 
 def _until(folder: JobFolder, serve_for: int) -> int:
