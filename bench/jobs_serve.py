@@ -80,9 +80,9 @@ async def _ask(source: TokenSource, request: TokenRequest, due: float) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument("--vocabulary", type=int, default=1024)
+    parser.add_argument("--width", type=int, default=1024)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--vocabulary", type=int, default=4096)
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--factor", type=float, default=10.0)
     parser.add_argument("--share", type=float, default=0.5, help="first rate, of what one at a time could do")

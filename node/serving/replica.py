@@ -135,7 +135,7 @@ class TokenReplica:
             for old in idle[: max(0, len(self._decoders) - KEPT_MODELS + 1)]:
                 del self._decoders[old]
             model, most = build_model(self._params, seed), self._batching.max_batch_size
-            self._decoders[seed] = Decoder(model, fastest_products(model, sorted({1, most})), most)
+            self._decoders[seed] = Decoder(model, fastest_products(model, most), most)
         self._decoders.move_to_end(seed)
         return self._decoders[seed]
 

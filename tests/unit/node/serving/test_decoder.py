@@ -2,13 +2,22 @@
 
 import math
 import random
+import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from node.serving.decoder import Decoder
-from node.serving.products import Int8Products, NumpyProducts, Products, Sums, fastest_products
+from node.serving.products import (
+    Int8Products,
+    NumpyProducts,
+    PackedProducts,
+    Products,
+    ProductsBySize,
+    Sums,
+    fastest_products,
+)
 from swarm_chain.core.rowchain import Int8Matrix
 from swarm_chain.reference.programs.tokens import ModelWork, model_of, seed_hash
 from swarm_chain.reference.tokenmodel import TokenModel, build_model
@@ -32,7 +41,7 @@ def run(side: Decoder[str], until: float = math.inf, apart_s: float = APART_S) -
     return told
 
 
-@pytest.mark.parametrize("make", [NumpyProducts, Int8Products])
+@pytest.mark.parametrize("make", [NumpyProducts, Int8Products, PackedProducts])
 @pytest.mark.parametrize("until", [0.0, math.inf])
 def test_decoder_when_requests_of_all_lengths_come_and_go_then_each_answer_is_the_reference_s(
     make: Callable[[TokenModel], Products], until: float
@@ -94,7 +103,7 @@ def test_products_when_sums_are_the_largest_there_are_then_bytes_give_them_too()
     made.layers[0][:], made.head[:] = -64, -64
     widest, narrow = np.full((3, 2048), -128, dtype=np.int8), np.full((3, 1024), 127, dtype=np.int8)
 
-    for way in (NumpyProducts(made), Int8Products(made)):
+    for way in (NumpyProducts(made), Int8Products(made), PackedProducts(made)):
         assert (way.times(widest, 0) == 2**24).all()
         assert (way.times(narrow, 1) == -127 * 64 * 1024).all()
 
@@ -113,10 +122,58 @@ class Broken(Int8Products):
         raise RuntimeError(f"no product of {len(rows)} rows by matrix {matrix}")
 
 
-@pytest.mark.parametrize("other", [Wrong, Broken])
+class Missing(Int8Products):
+    """Is not in this torch."""
+
+    def __init__(self, model: TokenModel) -> None:
+        raise AttributeError(f"no such product for {model.head.shape}")
+
+
+@pytest.mark.parametrize("other", [Wrong, Broken, Missing])
 def test_fastest_products_when_a_way_is_wrong_or_fails_then_the_reference_s(other: type[Int8Products]) -> None:
-    assert isinstance(fastest_products(MODEL, [1, 4], [other]), NumpyProducts)
+    assert {type(way) for ways in fastest_products(MODEL, 4, [other]).ways for way in ways} == {NumpyProducts}
 
 
-def test_fastest_products_when_tried_then_one_of_the_ways_that_are_right() -> None:
-    assert isinstance(fastest_products(MODEL, [1, 4]), NumpyProducts | Int8Products)
+class Slow(NumpyProducts):
+    """Right, and slow for several rows."""
+
+    def times(self, rows: Int8Matrix, matrix: int) -> Sums:
+        time.sleep(0.01 * (len(rows) > 2))
+        return super().times(rows, matrix)
+
+
+class SlowAlone(NumpyProducts):
+    """Right, and slow for few rows."""
+
+    def times(self, rows: Int8Matrix, matrix: int) -> Sums:
+        time.sleep(0.01 * (len(rows) <= 2))
+        return super().times(rows, matrix)
+
+
+def test_fastest_products_when_one_is_faster_for_few_rows_and_another_for_many_then_each_is_taken_there() -> None:
+    ways = fastest_products(MODEL, 9, [Slow, SlowAlone]).ways
+
+    assert len(ways) == len(MODEL.layers) + 1
+    for way in ways:
+        assert len(way) == 5  # at most 1, 2, 4, 8 and 16 rows
+        assert not any(isinstance(few, SlowAlone) for few in way[:2])
+        assert not any(isinstance(many, Slow) for many in way[2:])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 64])
+def test_products_by_size_when_rows_are_few_or_many_then_the_way_for_so_many(count: int) -> None:
+    asked: list[int] = []
+
+    class Tells(NumpyProducts):
+        def __init__(self, most: int) -> None:
+            super().__init__(MODEL)
+            self.most = most
+
+        def times(self, rows: Int8Matrix, matrix: int) -> Sums:
+            asked.append(self.most)
+            return super().times(rows, matrix)
+
+    by_size = ProductsBySize([[Tells(1), Tells(2), Tells(4)]] * (len(MODEL.layers) + 1))
+    by_size.times(np.zeros((count, len(MODEL.head)), dtype=np.int8), len(MODEL.layers))
+
+    assert asked == [next((most for most in (1, 2, 4) if count <= most), 4)]
