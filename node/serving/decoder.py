@@ -75,7 +75,7 @@ class Decoder(Generic[Owner]):
 
     def drop(self, owner: Owner) -> None:
         """Forgets a request that nobody waits for any more."""
-        self._keep([place for place, row in enumerate(self._rows) if row.owner is not owner])
+        self._keep([place for place, row in enumerate(self._rows) if row.owner != owner])
 
     def burst(self, until: float, apart_s: float) -> list[tuple[Owner, list[int]]]:
         """Makes steps until a request ends, begins to write or is told something, or time is over; at least one.

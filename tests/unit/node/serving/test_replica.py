@@ -1,13 +1,21 @@
 """The replica without Ray around it: nobody waits for whom they came after, and nobody pays for another's mistake."""
 
 import asyncio
+import contextlib
+import gc
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncGenerator
 
+import psutil
 import pytest
 
 from node.serving.batches import Batching, TokenRequest
 from node.serving.replica import TokenReplica
-from swarm_chain.core.errors import InvalidInputError
+from swarm_chain.core.errors import InvalidInputError, UnavailableError
 from swarm_chain.core.serving import MAX_CONTEXT
 from swarm_chain.reference.programs.tokens import ModelWork, seed_hash
 from tests.serve_world import FIRST, SECOND, SIZES, given
@@ -78,7 +86,66 @@ def test_requests_when_decoding_fails_then_all_of_them_hear_of_it_and_the_next_o
         found = await asyncio.gather(
             side.whole(ask((1,), MAX_CONTEXT + 1)), side.whole(ask((2,), 4)), return_exceptions=True
         )
-        assert [type(one) for one in found] == [IndexError, IndexError]
+        assert all(isinstance(one, UnavailableError) and "decoding failed: IndexError" in str(one) for one in found)
         return await side.whole(ask((2, 3), 4))
 
     assert asyncio.run(three()) == list(given(FIRST, (2, 3), 4))
+
+
+def test_requests_when_the_process_that_decodes_is_killed_then_they_hear_of_it_and_another_answers_the_next_one() -> (
+    None
+):
+    async def three() -> list[int]:
+        side = replica(1)
+        asked = [asyncio.ensure_future(side.whole(ask((1,), LONG))) for _ in range(2)]
+        await asyncio.sleep(0)
+        _kill_those_of_this_process()
+        for one in asked:
+            with pytest.raises(UnavailableError, match="its process ended"):
+                await one
+        return await side.whole(ask((2, 3), 4))
+
+    assert asyncio.run(three()) == list(given(FIRST, (2, 3), 4))
+
+
+def test_replica_when_it_is_gone_then_so_is_its_process() -> None:
+    before = _decoding()
+    side = replica(1)
+    (pid,) = _decoding() - before
+    del side
+    gc.collect()
+
+    assert not psutil.pid_exists(pid)
+
+
+def test_decoding_process_when_whoever_started_it_is_killed_then_it_ends() -> None:
+    lines = (
+        "import os, signal",
+        "from node.serving.batches import Batching",
+        "from node.serving.process import DecodingProcess",
+        "from swarm_chain.reference.programs.tokens import ModelWork",
+        f"process = DecodingProcess(ModelWork(**{SIZES}), Batching(max_batch_size=1))",
+        "process.wait()",
+        "print(process.pid, flush=True)",
+        "os.kill(os.getpid(), signal.SIGKILL)",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+
+    assert done.returncode == -signal.SIGKILL
+    with contextlib.suppress(psutil.NoSuchProcess):
+        psutil.Process(int(done.stdout)).wait(30)
+
+
+def test_decoding_process_when_it_cannot_start_then_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(UnavailableError, match="did not start"):
+        replica(1)
+
+
+def _decoding() -> set[int]:
+    return {child.pid for child in psutil.Process().children() if "node.serving.process" in child.cmdline()}
+
+
+def _kill_those_of_this_process() -> None:
+    for pid in _decoding():
+        os.kill(pid, signal.SIGKILL)
