@@ -58,7 +58,7 @@ def job_document(desk: Desk, job_id: JobId) -> Json:
         raise InvalidInputError(f"job {job_id} is unknown", code="unknown_job", fix="see `swarm job status`")
     found = next(iter(store.verdicts(desk.engine, [job_id])), None)
     spec, signed = _spec(desk, job), _receipt(desk, job)
-    drawn = drawn_segments(desk, job) if signed is not None and job.state is JobState.COMPLETED else ()
+    drawn = drawn_segments(desk, job) if signed is not None else ()
     return {
         "jobId": job_id,
         "state": job.state.name.lower(),
@@ -69,7 +69,7 @@ def job_document(desk: Desk, job_id: JobId) -> Json:
         "receiptDigest": to_hex(job.receipt_digest),
         "drawnUnits": list(drawn),
         "inputs": _inputs(desk, job, spec),
-        "contents": _contents(desk, job, drawn),
+        "contents": _contents(desk, job, drawn if job.state is JobState.COMPLETED else ()),
         "verdict": found and found.outcome.value,
         "reason": found and found.reason,
         "mismatch": found and mismatch_json(found),

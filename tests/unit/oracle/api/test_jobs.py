@@ -257,3 +257,15 @@ def test_job_when_asked_for_then_the_state_is_told(accepted: MemberWorld) -> Non
     assert not any(one["here"] for one in document["contents"])
     assert document["why"].startswith("waits")
     assert accepted.client.get("/v1/jobs/77").status_code == 404
+
+
+def test_job_when_paid_then_its_drawn_units_are_told_and_no_content_is_asked_for(accepted: MemberWorld) -> None:
+    hand_in(accepted, receipt())
+    complete(accepted, receipt())
+    drawn = list(drawn_of(accepted))
+    amounts = dict.fromkeys(("toProvider", "toOracle", "burned", "refunded"), 0)
+    accepted.log("JobEscrow", "JobPaid", jobId=JOB, providerId=1, **amounts)
+    accepted.follow()
+    document = accepted.client.get(f"/v1/jobs/{JOB}").json()
+    assert (document["state"], document["drawnUnits"], document["contents"]) == ("paid", drawn, [])
+    assert drawn
