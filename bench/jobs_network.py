@@ -19,7 +19,7 @@ from tests.e2e.world import open_world
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "train.yaml"
 GOAL, COMMAND_S = 1.05, 2.0
-UNITS = 50
+UNITS = 100  # of 0.6 s: one of them is computed again before the receipt is signed
 
 
 def quiet(_: str) -> None:
