@@ -11,6 +11,8 @@ import sys
 import weakref
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Final
 
 from node.serving.batches import Batching
@@ -33,7 +35,7 @@ class DecodingProcess:
 
     def __init__(self, sizes: ModelSizes, batching: Batching) -> None:
         ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "node.serving.process", str(theirs.fileno())]
+        command = [sys.executable, "-P", "-m", "node.serving.process", str(theirs.fileno())]
         # Not by multiprocessing: it would run Ray's worker program once more in there.
         path = os.pathsep.join(filter(None, sys.path))
         with theirs:
@@ -87,20 +89,27 @@ def _end(pipe: "Connection[Any, Any]", process: "subprocess.Popen[bytes]") -> No
 
 
 def work(pipe: "Connection[Any, Any]") -> None:
-    """Decodes what is asked, until nobody is at the other end."""
-    try:
-        decoding = Decoding(*pipe.recv())
-        pipe.send(_READY)
+    """Decodes what is asked, as long as somebody is at the other end."""
+    decoding, messages = Decoding(*pipe.recv()), SimpleQueue[Asked | Gone]()
+    Thread(target=_listen, args=(pipe, messages), name="listen", daemon=True).start()
+    pipe.send(_READY)
+    while True:
+        while not decoding or not messages.empty():
+            decoding.take(messages.get())
+        if told := decoding.burst():
+            pipe.send(told)
+
+
+def _listen(pipe: "Connection[Any, Any]", messages: "SimpleQueue[Asked | Gone]") -> None:
+    """Always listens: else each end could wait for the other to take what it says."""
+    with contextlib.suppress(EOFError, OSError):
         while True:
-            while not decoding or pipe.poll():
-                decoding.take(pipe.recv())
-            if told := decoding.burst():
-                pipe.send(told)
-    except (EOFError, ConnectionError):
-        return
+            messages.put(pipe.recv())
+    os._exit(0)  # nobody is at the other end, whatever is being decoded
 
 
 if __name__ == "__main__":
     import torch  # noqa: F401  # takes seconds: now, not while the first request waits
 
-    work(Connection(int(sys.argv[1])))
+    with contextlib.suppress(EOFError, ConnectionError):
+        work(Connection(int(sys.argv[1])))

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import AsyncGenerator
 
 import psutil
@@ -106,6 +107,24 @@ def test_requests_when_the_process_that_decodes_is_killed_then_they_hear_of_it_a
         return await side.whole(ask((2, 3), 4))
 
     assert asyncio.run(three()) == list(given(FIRST, (2, 3), 4))
+
+
+def test_requests_when_more_is_asked_and_told_than_the_pipe_holds_then_neither_end_waits_for_the_other() -> None:
+    texts = [(place % 64,) * (MAX_CONTEXT - 4) for place in range(300)]
+
+    async def many() -> list[list[int]]:
+        side = replica(64)
+        first = asyncio.ensure_future(asyncio.gather(*(side.whole(ask((place,), LONG)) for place in range(64))))
+        await asyncio.sleep(0.05)
+        time.sleep(2)  # noqa: ASYNC251  # meanwhile all of them are told at once, and nobody listens
+        later = [asyncio.ensure_future(side.whole(ask(text, 1))) for text in texts]
+        answers = await asyncio.wait_for(first, 60)
+        for one in later:
+            one.cancel()
+        await asyncio.gather(*later, return_exceptions=True)
+        return answers
+
+    assert [len(answer) for answer in asyncio.run(many())] == [LONG] * 64
 
 
 def test_replica_when_it_is_gone_then_so_is_its_process() -> None:
