@@ -37,11 +37,8 @@ class DecodingProcess:
         ours, theirs = socket.socketpair()
         command = [sys.executable, "-P", "-m", "node.serving.process", str(theirs.fileno())]
         # Not by multiprocessing: it would run Ray's worker program once more in there.
-        path = os.pathsep.join(filter(None, sys.path))
         with theirs:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=os.environ | {"PYTHONPATH": path}
-            )
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
         self._pipe: Connection[Any, Any] = Connection(ours.detach())
         self.close = weakref.finalize(self, _end, self._pipe, process)
         self.pid = process.pid
