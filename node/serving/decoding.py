@@ -8,7 +8,6 @@ import math
 import time
 from collections import OrderedDict, deque
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from node.serving.batches import Batching, TokenRequest
@@ -76,14 +75,17 @@ class Decoding:
 
     def burst(self) -> list[Told]:
         """Decodes for a moment; a fault ends all that was asked, and what is asked next begins anew."""
+        told: list[Told] = []
         try:
             self._admit()
             apart_s = CHUNK_S * max(1.0, self._under_way() / CHUNKED)
-            bursts = [each.burst(time.perf_counter() + BURST_S, apart_s) for each in self._decoders.values() if each]
-        except Exception as error:  # whatever it is, those who wait must hear of it
+            for decoder in filter(len, self._decoders.values()):
+                made = decoder.burst(time.perf_counter() + BURST_S, apart_s)
+                told += [Told(number=number, numbers=numbers) for number, numbers in made]
+        except Exception as error:  # whatever it is, those who wait must hear of it, beside those who have it all
             logging.exception("decoding failed")
-            return self._fail(f"{type(error).__name__}: {error}")
-        return [Told(number=number, numbers=numbers) for number, numbers in chain.from_iterable(bursts)]
+            told += self._fail(f"{type(error).__name__}: {error}")
+        return told
 
     def _admit(self) -> None:
         for _ in range(min(len(self._waiting), self._most - self._under_way())):

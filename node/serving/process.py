@@ -42,7 +42,7 @@ class DecodingProcess:
         self._pipe: Connection[Any, Any] = Connection(ours.detach())
         self.close = weakref.finalize(self, _end, self._pipe, process)
         self.pid = process.pid
-        self._send((sizes, batching))
+        self.send((sizes, batching))
 
     def wait(self) -> None:
         """Waits until it can decode.
@@ -62,9 +62,10 @@ class DecodingProcess:
         """Readable when something was told, or when it has ended."""
         return self._pipe.fileno()
 
-    def send(self, message: Asked | Gone) -> None:
-        """Asks, or says that nobody waits any more."""
-        self._send(message)
+    def send(self, message: Asked | Gone | tuple[ModelSizes, Batching]) -> None:
+        """Asks, or says that nobody waits any more; before that, what it decodes with."""
+        with contextlib.suppress(OSError):  # it has ended: `told` says so
+            self._pipe.send(message)
 
     def told(self) -> Sequence[Told] | None:
         """What is told next, or None: it has ended."""
@@ -73,10 +74,6 @@ class DecodingProcess:
         except (EOFError, OSError):
             return None
         return [] if isinstance(told, str) else told
-
-    def _send(self, message: object) -> None:
-        with contextlib.suppress(OSError):  # it has ended: `told` says so
-            self._pipe.send(message)
 
 
 def _end(pipe: "Connection[Any, Any]", process: "subprocess.Popen[bytes]") -> None:
